@@ -313,7 +313,7 @@ refused kernel 125 "it is a kernel thread, or has ended" "-p: a kernel thread is
 refused itself 125 "is this command: name another process" "-p: the command itself is refused"
 each="-p, -u, -G and -a cannot be combined"
 for wrong in "-a:$each" "0:$each" "b:$each" "--children:combined with --children" \
-	"busy:--trigger and --slower-than" \
+	"busy:--trigger or --slower-than" \
 	"x:leave out -F, --filter, --auto-filter, --from, --depth and --library"; do
 	refused "wrong-${wrong%%:*}" 2 "${wrong#*:}" "-p is refused with ${wrong%%:*}"
 done

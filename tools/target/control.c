@@ -489,7 +489,7 @@ static int command_steer(const struct cli_command *command, uint32_t flags, int 
 	}
 	machine_process(status.holder, who, sizeof(who));
 	if (flags)
-		report("recording process %s again, after %" PRIu64 " pause%s of %.3f s in all",
+		report("recording of process %s continues after %" PRIu64 " pause%s of %.3f s in total",
 		       who, (uint64_t)status.pauses, status.pauses == 1 ? "" : "s",
 		       (double)status.paused / 1e9);
 	else

@@ -30,7 +30,7 @@ static void show_all(const char *path, unsigned int sinks)
 
 	perf_device_file(first, path, 0, sinks);
 	perf_device_file(last, path, sinks - 1, sinks);
-	report("one trace for each of %u sinks; all together: sifive-trace report %s%s %s", sinks,
+	report("one trace for each of %u sinks; to read them together: sifive-trace report %s%s %s", sinks,
 	       first, sinks > 2 ? " ..." : "", last);
 }
 

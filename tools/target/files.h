@@ -30,7 +30,7 @@ int files_check(const char *path);
 /**
  * files_restrict() - make files that are created from now on readable only by the user
  *
- * Return: the file mode mask as it was.
+ * Return: the previous file mode creation mask.
  */
 mode_t files_restrict(void);
 

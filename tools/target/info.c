@@ -236,7 +236,7 @@ static int command_info(int argc, char **argv)
 		rc = cli_arguments(&info_command, 0, argc, argv);
 	if (rc)
 		return rc;
-	/* Open the device read-only, because that needs no right to trace. */
+	/* Users without the right to trace can open the device read-only. */
 	fd = open(machine_device(), O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		fd = open(machine_device(), O_RDONLY | O_CLOEXEC);

@@ -13,16 +13,16 @@
 #include "../command.h"
 #include "launch.h"
 
-/* The running program, for the signal handler. */
+/* Process id of the running program, or 0, for the signal handlers. */
 static volatile sig_atomic_t running;
 
-/* A signal has arrived that ends the wait for the program's children. */
+/* Set by a signal that ends the wait for the program's children. */
 static volatile sig_atomic_t interrupted;
 
-/* A signal has arrived that the program may handle. */
+/* Set by a signal that the program also receives, and may handle. */
 static volatile sig_atomic_t offered;
 
-/* Handler for signals that end the command, and that it passes on to the program. */
+/* Handler for signals that end the command and are passed on to the program. */
 static void pass_on(int number)
 {
 	if (running)
@@ -47,9 +47,9 @@ static void wake(int number)
 }
 
 /*
- * The signals whose handling changes, and their handlers. A message to a pipe whose reader has
- * ended, or a file that reaches the limit of its size, must not end the command before it has
- * written the rest.
+ * The signals whose handling changes, and their handlers. SIGPIPE and SIGXFSZ are ignored, so that
+ * the command can write what remains even if a message goes to a closed pipe, or a file reaches its
+ * size limit.
  */
 static const struct {
 	int	number;
@@ -66,7 +66,7 @@ static const struct {
 
 #define SIGNALS		(sizeof(signals) / sizeof(signals[0]))
 
-/* The previous handlers, valid while @taken is set. */
+/* The previous handlers and signal mask, valid while @taken is set. */
 static struct {
 	struct sigaction	action[SIGNALS];
 	sigset_t		mask;
@@ -85,7 +85,10 @@ void launch_begin(void)
 		struct sigaction action = { .sa_handler = signals[i].handler };
 
 		sigaction(signals[i].number, NULL, &before.action[i]);
-		/* The program also ignores a signal that the command ignores. */
+		/*
+		 * Keep ignoring a signal that the command ignores, so that the program ignores it,
+		 * too.
+		 */
 		if (before.action[i].sa_handler == SIG_IGN &&
 		    signals[i].handler != wake)
 			continue;
@@ -115,7 +118,10 @@ static void return_signals(void)
 	before.taken = false;
 }
 
-/* A successful exec() closes @failed, so data in it means that the program did not run. */
+/*
+ * Execute the program. A successful exec() closes the pipe @failed, so data in the pipe means that
+ * the program did not run.
+ */
 static void run(const struct launch *launch, int failed)
 {
 	int status = EXIT_RECORD;
@@ -213,7 +219,7 @@ int launch_run(const struct launch *launch, struct launched *launched)
 		launched->ran = !read(ends[0], &failed, 1);
 	}
 	close(ends[0]);
-	/* Do not forward signals once the program has ended. */
+	/* Pending signals are not forwarded, because the program has ended. */
 	launched->interrupted = is_interrupted();
 	return status;
 }
@@ -223,8 +229,8 @@ void launch_end(void)
 	if (!before.taken)
 		return;
 	/*
-	 * Handle signals that arrived after the program's end. No program is running, so
-	 * the handlers do nothing.
+	 * Unblock signals that arrived after the program's end. Their handlers have no effect,
+	 * because no program is running.
 	 */
 	sigprocmask(SIG_SETMASK, &before.mask, NULL);
 	return_signals();

@@ -12,14 +12,14 @@
 /**
  * struct launch - a program to run
  * @path, @argv: program and its arguments, for execv()
- * @before:	called in the new process before exec with @argument; returns 0, or -1
- *		after printing an error: the process then exits with EXIT_RECORD
- * @meanwhile:	called with @argument repeatedly while the program runs; it waits for
- *		work, or for a signal that @mask allows; may be NULL
- * @children:	also wait for all processes that the program creates, until a signal ends the
- *		command; ^C while the program runs has this effect if it ends the program
- * @left:	if @children is set: called with @argument if other processes are still running
- *		when the program has ended
+ * @before:	called with @argument in the new process, before exec; returns 0, or -1 after
+ *		printing an error, in which case the process exits with EXIT_RECORD
+ * @meanwhile:	called repeatedly with @argument while the program runs; waits for work, or for a
+ *		signal that @mask allows. May be NULL
+ * @children:	set to also wait for all processes that the program creates. A signal that ends the
+ *		command ends this wait, and so does ^C if it has ended the program
+ * @left:	called with @argument if @children is set and other processes are still running when
+ *		the program has ended
  */
 struct launch {
 	const char	*path;
@@ -34,10 +34,10 @@ struct launch {
 /**
  * struct launched - the result of running a program
  * @pid:	process ID
- * @signal:	the signal that ended it, or 0
- * @ran:	the program was started; otherwise the error has been printed
- * @interrupted: a signal arrived that ends the command, or would end it if the program did not
- *		handle it
+ * @signal:	signal that ended the program, or 0
+ * @ran:	set if the program was started; otherwise the error has been printed
+ * @interrupted: set if a signal arrived that ends the command, or would end it if the program did
+ *		not handle the signal
  */
 struct launched {
 	pid_t		pid;
@@ -49,22 +49,22 @@ struct launched {
 /**
  * launch_begin() - block signals that would end the command, until launch_end()
  *
- * Call it before the first temporary file. If such a signal then arrives before launch_run(), the
- * program is not run. SIGPIPE and SIGXFSZ are ignored, but not in the program.
+ * Call this before creating the first temporary file. If such a signal then arrives before
+ * launch_run(), the program is not run. SIGPIPE and SIGXFSZ are ignored, but not in the program.
  */
 void launch_begin(void);
 
 /**
  * launch_run() - run a program and wait for its end, after launch_begin()
  * @launch:	program to run
- * @launched:	filled
+ * @launched:	set to the result
  *
- * Keys that send signals, such as ^C, reach only the program. Signals that the command
- * ignores, such as under nohup(1), remain ignored, even in the program. Signals that would end the
- * command remain blocked until launch_end(), so that it can write what it has recorded.
+ * Signals that keys such as ^C send are left to the program. Signals that the command ignores, such
+ * as under nohup(1), remain ignored, even in the program. Signals that would end the command remain
+ * blocked until launch_end(), so that it can write what it has recorded.
  *
- * Return: its exit status; 128 plus the signal that ended it; EXIT_CANNOT_RUN or
- * EXIT_RECORD if it did not run.
+ * Return: the program's exit status; 128 plus the number of the signal that ended it; or
+ * EXIT_CANNOT_RUN or EXIT_RECORD if it did not run.
  */
 int launch_run(const struct launch *launch, struct launched *launched);
 

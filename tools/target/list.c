@@ -14,7 +14,7 @@
 #include "list.h"
 #include "machine.h"
 
-/* Number of the timestamp among the counters. */
+/* Counter number of the timestamp. */
 #define TIMESTAMP	1
 
 /* Size of a list of all counters as text. */
@@ -24,7 +24,7 @@
  * struct listing - a listing of events
  * @pattern:	pattern for names, or NULL
  * @all:	set to also list events that cannot be counted
- * @family:	raw events of this family instead, or NULL
+ * @family:	family whose raw events to list instead, or NULL
  * @add:	receives the names, or NULL to print them
  * @context:	argument for @add
  * @fd:		the trace device, or -1 if it is unknown what can be counted
@@ -42,7 +42,10 @@ struct listing {
 	size_t		hidden;
 };
 
-/* Prepare the pattern for fnmatch(). */
+/*
+ * Return a pattern for fnmatch(). A word without special characters matches any name that contains
+ * it.
+ */
 static char *make_pattern(const char *word)
 {
 	char *pattern;
@@ -128,7 +131,7 @@ static void list_raw(struct listing *listing, const struct family *family)
 	}
 }
 
-/* Open the device, and report why events cannot be queried. */
+/* Open the device, or report why events cannot be queried. */
 static int open_device(void)
 {
 	struct sifive_trace_event cycles = { .code = 1 };
@@ -137,7 +140,7 @@ static int open_device(void)
 	int fd = open(machine_device(), O_RDWR | O_CLOEXEC);
 	int error = fd < 0 ? errno : machine_query(fd, &cycles, &query);
 
-	/* Even if a machine's counters cannot be shared, its firmware counts firmware events. */
+	/* Firmware counts its own events even if the machine's counters cannot be shared. */
 	if (error == EOPNOTSUPP)
 		error = machine_query(fd, &firmware, &query);
 	if (!error)

@@ -20,7 +20,7 @@ void losses_gaps(const char *name, const struct sifive_trace_sink *sink, const c
 	       "they were overwritten before the command read them: use a larger -b, or record less");
 }
 
-/* This is not a loss, because the user has requested a ring. */
+/* A wrapped ring is not a loss, because the user has requested a ring. */
 void losses_sink(const char *name, const struct sifive_trace_sink *sink,
 		 bool quiet)
 {
@@ -38,7 +38,7 @@ void losses_sink(const char *name, const struct sifive_trace_sink *sink,
 void losses_waits(const struct sifive_trace_status *status, const struct drain *drain)
 {
 	if (drain && !drain->quiet && status->waits)
-		report("the program waited for this command %" PRIu64 " times, %.3f s in all threads together: use a larger -b, or record less",
+		report("the program waited for this command %" PRIu64 " times, %.3f s in total for all threads: use a larger -b, or record less",
 		       (uint64_t)status->waits, (double)status->waited / 1e9);
 }
 

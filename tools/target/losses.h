@@ -10,7 +10,7 @@
 /**
  * losses_gaps() - report the losses of a drained sink
  * @name:	path of the sink's file
- * @why:	reason from drain_account()
+ * @why:	reason that drain_account() returned, or NULL
  */
 void losses_gaps(const char *name, const struct sifive_trace_sink *sink, const char *why);
 
@@ -36,8 +36,7 @@ void losses_pauses(const struct sifive_trace_status *status);
  * losses_report() - report records that the program and the kernel could not
  * write
  * @fd:		the device
- * @library:	the program's library has already reported all losses except
- *		dropped records
+ * @library:	set if the program's library has already reported all losses except dropped records
  */
 void losses_report(int fd, const struct sifive_trace_status *status, bool library);
 

@@ -53,7 +53,7 @@ bool machine_cpu(char *text)
 	return true;
 }
 
-/* Find the number after @word in the kernel log, as text. */
+/* Copy the number after @word in the kernel log to @text. */
 static bool log_word(const char *log, const char *word, char *text, size_t size)
 {
 	const char *at = strstr(log, word);
@@ -155,7 +155,7 @@ void machine_pass_on(void)
 						 1u << pass[i] % 32;
 	if (syscall(SYS_capset, &header, set))
 		return;
-	/* A capability that is not permitted is not inherited. */
+	/* This fails, without harm, for a capability that this process does not have. */
 	for (i = 0; i < 2; i++)
 		prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, pass[i], 0, 0);
 }
@@ -169,7 +169,7 @@ const char *machine_device(void)
 
 bool machine_side_car(void)
 {
-	/* Unlike other variables, this one can be accepted with file capabilities, too. */
+	/* Unlike other variables, this one is safe to use if the command has file capabilities. */
 	const char *word = getenv("SIFIVE_TRACE_META");
 
 	return !word ||
@@ -237,7 +237,7 @@ int machine_query(int fd, const struct sifive_trace_event *event,
 			continue;
 		CPU_ZERO(&one);
 		CPU_SET(encoder.cpu, &one);
-		/* CPUs that are offline or have no encoder are ignored. */
+		/* Skip an offline CPU. */
 		if (sched_setaffinity(0, sizeof(one), &one))
 			continue;
 		error = query_here(fd, event, query);
@@ -292,7 +292,7 @@ unsigned int machine_changed(const struct sifive_trace_status *status)
 {
 	unsigned int encoders = (unsigned int)__builtin_popcountll(status->changed);
 
-	/* Funnels have no bit in the mask. */
+	/* The mask has bits only for encoders: if none is set, a funnel was changed. */
 	return encoders || !(status->flags & SIFIVE_TRACE_STATUS_CHANGED) ? encoders : 1;
 }
 

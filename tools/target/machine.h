@@ -23,10 +23,13 @@ bool machine_cpu(char *text);
 /** machine_log() - return the kernel log, to be freed; NULL with errno, such as EPERM */
 char *machine_log(void);
 
-/** machine_firmware() - write "OpenSBI 1.6, SBI 2.0" from the kernel log, or nothing */
+/*
+ * * machine_firmware() - write firmware's versions from the kernel log, such as "OpenSBI 1.6, SBI
+ * 2.0", or ""
+ */
 void machine_firmware(char *text, size_t size);
 
-/** machine_file() - read the first line of a file in /proc or /sys, empty if there is none */
+/** machine_file() - read the first line of a file in /proc or /sys, or "" if there is none */
 void machine_file(const char *path, char *text, size_t size);
 
 /** machine_process() - write a process as "123 (name)" */
@@ -36,10 +39,10 @@ void machine_process(int pid, char *text, size_t size);
 bool machine_capable(int capability);
 
 /**
- * machine_pass_on() - make this process's tracing capabilities ambient, to pass them to the
- * executed program; programs of root do not need that
+ * machine_pass_on() - make this process's tracing capabilities ambient, which passes them to the
+ * executed program; does nothing for root, whose programs have them
  *
- * File capabilities do not work, because with them the loader ignores LD_PRELOAD.
+ * File capabilities of the program would not work, because the loader then ignores LD_PRELOAD.
  */
 void machine_pass_on(void);
 
@@ -53,7 +56,7 @@ bool machine_side_car(void);
  * machine_query() - query which counters can count an event
  * @fd:		the trace device, open for writing
  * @event:	the event
- * @query:	the members counters, readable and known are set, for all CPUs with an encoder
+ * @query:	its masks of counters are set to what applies to all CPUs with an encoder
  *
  * Return: 0 or an errno.
  */
@@ -64,7 +67,7 @@ int machine_query(int fd, const struct sifive_trace_event *event,
 void machine_counters(uint32_t mask, char *text, size_t size);
 
 /**
- * machine_counting() - like machine_counters(), for a queried event; "firmware" if
+ * machine_counting() - like machine_counters(), for the counters of an event; write "firmware" if
  * firmware counts it
  */
 void machine_counting(const struct sifive_trace_event *event, uint32_t mask, char *text,

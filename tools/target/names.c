@@ -18,9 +18,9 @@
 
 /**
  * struct names_thread - a thread
- * @ended:	set if it has ended, so another thread may get its id
+ * @ended:	set if the thread has ended, so another one may get its id
  * @unclear:	set if several threads with different names had its id
- * @described:	the library has described it
+ * @described:	set if the library has described the thread
  */
 struct names_thread {
 	pid_t	pid, tid;
@@ -42,7 +42,7 @@ struct comm {
 	char				name[];
 };
 
-/* perf's record of the start or end of a thread; it also names the parent. */
+/* perf's record of the start or end of a thread, with the ids of its parent. */
 struct task {
 	struct perf_event_header	header;
 	uint32_t			pid, parent;
@@ -52,7 +52,7 @@ struct task {
 
 /**
  * struct names_event - an event of a thread
- * @order:	number of the event
+ * @order:	order of arrival, to sort events of the same time
  * @type:	PERF_RECORD_COMM, PERF_RECORD_FORK or PERF_RECORD_EXIT
  * @parent, @parent_tid: parent process and thread, for PERF_RECORD_FORK
  * @name:	name of the thread, for PERF_RECORD_COMM
@@ -123,13 +123,13 @@ static bool has_process(const struct names *names, pid_t pid)
 	return leader && leader->pid == pid;
 }
 
-/* Only the latest name of a thread counts. */
+/* Replace the name of a thread; only its latest name is written. */
 static void set_name(struct names_thread *thread, const char *name)
 {
 	snprintf(thread->name, sizeof(thread->name), "%s", name);
 }
 
-/* Read the name of a running thread, "" if it has ended. It may contain newlines. */
+/* Read the name of a thread, or "" if the thread has ended. A name may contain newlines. */
 static void read_name(pid_t pid, pid_t tid, char name[NAME_SIZE])
 {
 	char path[64];
@@ -141,11 +141,11 @@ static void read_name(pid_t pid, pid_t tid, char name[NAME_SIZE])
 	size = fd < 0 ? 0 : read(fd, name, NAME_SIZE);
 	if (fd >= 0)
 		close(fd);
-	/* The last character is a newline. */
+	/* Remove the newline that the kernel appends. */
 	name[size > 0 ? size - 1 : 0] = '\0';
 }
 
-/* Argument for collecting a process's threads. */
+/* Argument of add_thread(). */
 struct of_process {
 	struct names	*names;
 	pid_t		pid;
@@ -278,7 +278,7 @@ static void apply(struct names *names, const struct names_event *event)
 			thread->ended = true;
 		return;
 	}
-	/* The thread began before the first event. */
+	/* A thread that is not known began before the first event. */
 	if (!thread && (names->all || has_process(names, event->pid)))
 		thread = insert(names, event->pid, event->tid);
 	if (thread)

@@ -23,8 +23,8 @@ struct perf_event_header;
  * @thread:	the @count threads, in order of appearance
  * @index:	index of @thread by id
  * @event:	the @events events that names_apply() has not applied yet, with room for @room
- * @left_out:	number of events of threads beyond the side-car file's limit
- * @missed:	number of events that perf has lost
+ * @left_out:	number of events of threads that exceed the side-car file's limit
+ * @missed:	number of lost events
  */
 struct names {
 	bool			all;
@@ -38,7 +38,7 @@ struct names {
 	uint64_t		missed;
 };
 
-/** names_open() - start without threads; return 0, or -1 after reporting that memory ran out */
+/** names_open() - start with an empty list; return 0, or -1 after reporting that memory ran out */
 int names_open(struct names *names);
 
 /** names_close() - free the names; a zeroed struct is allowed */
@@ -50,12 +50,12 @@ void names_add(struct names *names, pid_t process);
 /** names_add_all() - add the threads of all processes */
 void names_add_all(struct names *names);
 
-/** names_event() - keep a record if it is about a thread; the record ends with a NUL */
+/** names_event() - keep a record if it is about a thread; a NUL follows the record */
 void names_event(struct names *names, const struct perf_event_header *record);
 
 /**
  * names_apply() - apply the events before a time, in order
- * @before:	the time; all rings have been read since then
+ * @before:	the time; all rings must have been read since then
  */
 void names_apply(struct names *names, uint64_t before);
 

@@ -50,7 +50,10 @@ static bool property(const char *node, const char *name, char *text, size_t size
 	return length > 0;
 }
 
-/* Return the first string of @list that is one of ours, or else the first one with our prefix. */
+/*
+ * Return the first string in @list that our drivers support, or else the first one that begins with
+ * "sifive,trace".
+ */
 static const char *trace_compatible(const char *list)
 {
 	const char *at, *first = NULL;
@@ -91,7 +94,7 @@ static int visit(const char *path, const struct stat *status, int type,
 	return 0;
 }
 
-/* Read the target of a link in a device's folder. */
+/* Resolve a link in a device's folder. */
 static bool device_link(const char *device, const char *name, char *target)
 {
 	char path[PATH_MAX];
@@ -102,7 +105,7 @@ static bool device_link(const char *device, const char *name, char *target)
 	return realpath(path, target);
 }
 
-/* Look the device up in the module's list of refused devices: "DEVICE: REASON". */
+/* Whether the module's list of refused devices has a line "DEVICE: REASON" for the device. */
 static bool refused(struct trace_node *node)
 {
 	char line[256], path[128];

@@ -45,7 +45,7 @@ struct trace_node {
 /** nodes_module() - whether the module is loaded or built in */
 bool nodes_module(void);
 
-/** nodes_find() - store up to NODES_MAX nodes in @nodes; returns their number */
+/** nodes_find() - store up to NODES_MAX nodes in @nodes; return their number */
 unsigned int nodes_find(struct trace_node *nodes);
 
 #endif /* SIFIVE_TRACE_NODES_H */

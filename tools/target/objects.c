@@ -16,7 +16,7 @@
 /* Size limit for the text of the objects in a side-car file. */
 #define BYTES_MAX	(META_BYTES_MAX / 4 * 3)
 
-/* Maximum length of one object without its path. */
+/* Maximum length of an object's text, excluding its path. */
 #define BYTES_EACH	(ELF_BUILD_ID_SIZE + 192)
 
 static bool is_vdso(const char *path)
@@ -59,7 +59,10 @@ static bool is_current(const struct object *object)
 	return object->to == UINT64_MAX;
 }
 
-/* Return an object that contains all of @found's addresses; @found's bias need not be known. */
+/*
+ * Return an object of the same file that contains all of @found's addresses. The bias of @found
+ * need not be known.
+ */
 static struct object *containing(const struct objects *objects, const struct object *found)
 {
 	size_t i;
@@ -72,7 +75,7 @@ static struct object *containing(const struct objects *objects, const struct obj
 	return NULL;
 }
 
-/* Return an object that overlaps @found, at the same place in memory. */
+/* Return an object of the same file, with the same bias, that overlaps @found. */
 static struct object *overlapping(const struct objects *objects, const struct object *found)
 {
 	size_t i;
@@ -100,8 +103,8 @@ static void append(struct objects *objects, const struct object *found)
 }
 
 /*
- * execve() maps a program's first segment with the size of the whole program and then
- * shortens it. The mmap events of different CPUs arrive in any order.
+ * Extend an object by an overlapping mapping: execve() maps a program's first segment with the size
+ * of the whole program, and then shortens it. The events of different CPUs arrive in any order.
  */
 static void extend(struct object *object, const struct object *found)
 {
@@ -115,9 +118,9 @@ static void extend(struct object *object, const struct object *found)
 }
 
 /*
- * Ends the objects that the process of @found has mapped at its addresses before. If there are more
- * objects than a reader accepts, they count as ambiguous, so that a program that loads the same
- * objects by turns does not add one each time.
+ * End the objects that the process of @found had mapped at the addresses of @found. Once there are
+ * more objects than a reader accepts, end none, so that they become ambiguous: otherwise, a program
+ * that loads the same objects in turn would add one each time.
  */
 static void replace(struct objects *objects, struct object *found)
 {
@@ -138,8 +141,7 @@ static void replace(struct objects *objects, struct object *found)
 }
 
 /*
- * Add the addresses of @mapping, which map a file's contents, starting at @offset, to a new or
- * known object.
+ * Add @mapping, which maps a file from @offset, to the file's known object, or as a new object.
  */
 static void add(struct objects *objects, const char *path, const struct object *mapping,
 		uint64_t offset)
@@ -255,8 +257,8 @@ static bool collide(const struct objects *objects, const struct object *one,
 }
 
 /*
- * Put the objects that collide with no other one into @list; return their number. Only the
- * objects before the first one that begins after an object's end can collide with that object.
+ * Store the objects that collide with no other one in @list; return their number. In order of
+ * address, an object can collide only with objects that begin before its end.
  */
 static size_t choose(const struct objects *objects, const struct object **list)
 {
@@ -278,7 +280,10 @@ static size_t choose(const struct objects *objects, const struct object **list)
 	return kept;
 }
 
-/* Return an upper bound, because an escaped JSON character takes up to 6 bytes. */
+/*
+ * Return an upper bound for the length of an object's text; an escaped JSON character takes up to 6
+ * bytes.
+ */
 static size_t bytes_of(const struct object *object)
 {
 	const signed char *c = (const signed char *)object->path;

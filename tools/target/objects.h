@@ -19,9 +19,9 @@
  * @start, @end: addresses of the object in memory
  * @bias:	load bias: address in memory minus address in the file
  * @seen:	sequence number of the last time it was found
- * @pid:	the process that has mapped it, 0 if unknown or several
- * @time:	when it was mapped, on CLOCK_MONOTONIC in nanoseconds; 0 if unknown
- * @from, @to:	the times between which the addresses are its own, if the process has mapped
+ * @pid:	process that has mapped it, or 0 if unknown or if several have
+ * @time:	time when it was mapped, in nanoseconds of CLOCK_MONOTONIC, or 0 if unknown
+ * @from, @to:	times between which the addresses belong to this object, if the process has mapped
  *		another file there before or after; otherwise 0 and UINT64_MAX
  */
 struct object {
@@ -44,15 +44,15 @@ struct object {
  * @files:	folder with copies of files and the vdso, or NULL if there is none, in which
  *		case the vdso is ignored
  * @missed:	number of objects whose loading was missed
- * @late:	number of CPUs that came online during the recording, whose loads were missed
+ * @late:	number of CPUs that came online during the recording; loads on these were missed
  * @left_out:	number of objects that did not fit into the file
  * @ambiguous:	number of objects that share addresses with others
  *
  * @clock:	converts times to the trace's clock
  *
  * All processes are treated as one address space: objects_write() omits objects that overlap
- * others. If a process has mapped one after the other, as with dlclose() and dlopen(), both are
- * written, with their times.
+ * others. If a process has unmapped one object before it mapped the other, as with dlclose() and
+ * dlopen(), both are written, with their times.
  */
 struct objects {
 	struct object	*object;
@@ -69,15 +69,15 @@ struct objects {
 /**
  * objects_add_code() - add an executable mapping of a file
  * @path:	the file; special mappings are ignored
- * @address, @length: the mapping, from @offset in the file
+ * @address, @length: addresses of the mapping, which starts at @offset in the file
  */
 void objects_add_code(struct objects *objects, const char *path,
 		      uint64_t address, uint64_t length, uint64_t offset);
 
 /**
- * objects_map() - add a mapping of a file, like objects_add_code(), when a process makes it
+ * objects_map() - like objects_add_code(), for a mapping that a process has just created
  * @pid:	the process
- * @time:	the time, on CLOCK_MONOTONIC in nanoseconds
+ * @time:	time of the mapping, in nanoseconds of CLOCK_MONOTONIC
  */
 void objects_map(struct objects *objects, pid_t pid, uint64_t time, const char *path,
 		 uint64_t address, uint64_t length, uint64_t offset);

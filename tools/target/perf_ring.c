@@ -7,7 +7,7 @@
 
 #include "perf_ring.h"
 
-/* A page of the ring's state comes before the records. */
+/* Return the size of the mapping: a page with the ring's state, and then the records. */
 static size_t map_size(void)
 {
 	return (size_t)sysconf(_SC_PAGESIZE) + PERF_RING_SIZE;

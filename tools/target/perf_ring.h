@@ -17,15 +17,16 @@ struct perf_event_mmap_page *perf_ring_map(int fd);
 void perf_ring_unmap(struct perf_event_mmap_page *ring);
 
 /**
- * perf_ring_now() - return the time of events with CLOCK_MONOTONIC as their clock, in ns
+ * perf_ring_now() - return the time of CLOCK_MONOTONIC, which is the clock of the events, in
+ * nanoseconds
  *
  * Like perf_device_now(), whose header conflicts with <linux/perf_event.h>.
  */
 uint64_t perf_ring_now(void);
 
 /**
- * perf_ring_copy() - copy @size bytes of the records, starting at byte @from, wrapping at their
- * end
+ * perf_ring_copy() - copy @size bytes of the records, starting at byte @from, wrapping at the end
+ * of the ring
  */
 void perf_ring_copy(void *to, const struct perf_event_mmap_page *ring, uint64_t from, size_t size);
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * See probes.h. There is an event of perf's PMU "uprobe" for each CPU and all processes, because
- * threads do not inherit their process's events, since at thread creation the kernel rereads the
- * file's name from the process's memory. Return instructions are probed directly, because the
- * kernel's return probes replace addresses on the stack, which breaks C++ exceptions.
+ * See probes.h. Each probed instruction has an event of perf's PMU "uprobe" on each CPU, for all
+ * processes. New threads could not inherit an event of one process, because the kernel would then
+ * read the file's name again, from the memory of that process, which does not contain it. Return
+ * instructions are probed directly, because the kernel's return probes replace addresses on the
+ * stack, which breaks C++ exceptions.
  */
 #include <asm/perf_regs.h>
 #include <errno.h>
@@ -26,10 +27,10 @@
 
 #define PMU	"/sys/bus/event_source/devices/uprobe/type"
 
-/* Number of events that memory is always available for. */
+/* Number of events for which memory is allocated in advance. */
 #define ROOM_MIN	256
 
-/* The kernel's record of a probe hit, with user-mode registers only. */
+/* The kernel's record of a probe hit. The stack pointer is its only register. */
 struct sample {
 	struct perf_event_header	header;
 	uint64_t			id;
@@ -46,7 +47,7 @@ struct loss {
 	uint64_t			lost;
 };
 
-/* The data that read() of an event returns. */
+/* The data that read() returns from an event's descriptor. */
 struct counted {
 	uint64_t	value;
 	uint64_t	lost;
@@ -87,7 +88,7 @@ static int open_event(uint32_t type, const char *path, uint64_t offset, int cpu)
 	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Add event number @i of its CPU, which uses the ring of the CPU's first event. */
+/* Add event @i of a CPU. All events of a CPU use the ring of its first event. */
 static int add_event(struct probes *probes, int fd, size_t i)
 {
 	size_t at = probes->events;
@@ -120,7 +121,10 @@ static int open_cpu(struct probes *probes, uint32_t type, const struct found *fo
 	return 0;
 }
 
-/* The kernel checks the probed instructions only once a process has mapped the file. */
+/*
+ * Map the file, because the kernel checks the probed instructions only once a process has mapped
+ * them.
+ */
 static void *map_file(const char *path, size_t *size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -209,7 +213,7 @@ static uint64_t most(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Replace the latest event, and @event, for which there is no memory, with a loss. */
+/* Replace the latest event and @event, for which there is no memory, with a loss. */
 static void lose(struct probes *probes, const struct probe_event *event)
 {
 	struct probe_event *last = &probes->event[probes->count - 1];
@@ -238,8 +242,8 @@ static void add(struct probes *probes, struct probe_event event)
 }
 
 /*
- * The kernel reports a loss only with a later sample, when calls may already have been matched. So
- * a ring without room for one more sample is treated as having lost events.
+ * Read a CPU's ring. The kernel reports a loss only with a later sample, when calls may already
+ * have been matched, so treat a ring without room for one more sample as having lost events.
  */
 static void read_ring(struct probes *probes, size_t at)
 {
@@ -275,7 +279,9 @@ static void read_ring(struct probes *probes, size_t at)
 		add(probes, (struct probe_event){ .time = latest, .until = perf_ring_now() });
 }
 
-/* Read the events' counts, because the kernel records a loss only before its next record. */
+/*
+ * Read the events' counts of lost records, because a ring shows a loss only before the next record.
+ */
 uint64_t probes_lost(const struct probes *probes)
 {
 	uint64_t lost = probes->lost;

@@ -15,11 +15,11 @@
  * @time:	time in nanoseconds of CLOCK_MONOTONIC
  * @sp:		the thread's stack pointer, which is the same at a call's start and end, and
  *		different in between if the function uses the stack
- * @pid, @tid: the process, and its thread
- * @order:	the event's order in its CPU's ring, because times may be equal
+ * @pid, @tid: process and thread of the call
+ * @order:	order of arrival, to sort events of the same time
  * @until:	end of a loss: if not 0, events were lost from @time until then, and the other
  *		members are unused
- * @returns:	the call ends
+ * @returns:	set if the call ends, clear if it starts
  */
 struct probe_event {
 	uint64_t	time;
@@ -33,10 +33,11 @@ struct probe_event {
 
 /**
  * struct probes - a function's probes
- * @fd, @ring, @id: the @events events of all CPUs: one for the first instruction and one for each
- *		that ends the function; the events of a CPU share the ring of its first one
+ * @fd, @ring, @id: descriptor, ring and id of each of the @events events. Each CPU has one for the
+ *		first instruction, and one for each instruction that ends the function. The events
+ *		of a CPU share the ring of the first one
  * @each:	number of events per CPU
- * @offset:	index of the latest probed offset of struct found
+ * @offset:	index in struct found of the latest probed offset
  * @lost:	number of events lost because memory ran out
  * @added:	number of events added so far
  * @event:	the @count events that were read, in order of time, starting at @next
@@ -58,7 +59,7 @@ struct probes {
 
 /**
  * probes_open() - probe a function in all processes
- * @probes:	the result, for probes_close() even after an error
+ * @probes:	the result; needs probes_close(), even after an error
  * @found:	the function
  * @option:	the user's option, for error messages
  *
@@ -77,8 +78,8 @@ uint64_t probes_lost(const struct probes *probes);
 
 /**
  * probes_next() - return the next event
- * @until:	return no later event, because events of another CPU that precede it may not be
- *		readable yet
+ * @until:	time of the latest event to return; another CPU's events that precede a later event
+ *		may not be readable yet
  *
  * Return: the event, valid until the next probes_read(), or NULL.
  */

@@ -33,7 +33,7 @@
  * hooks.
  */
 static const char hook[] = "__cyg_profile_func_enter";
-/* This symbol is in every file that loads objects itself. */
+/* This symbol is in every file that loads objects at run time. */
 static const char opener[] = "dlopen";
 /* This message is in every file that contains the library. */
 static const char message[] = "SIFIVE_TRACE_RECORD: nothing is recorded: ";
@@ -105,8 +105,8 @@ static void look_at_objects(struct program *program, const char *loader)
 }
 
 /*
- * Return attributes of a file that make the loader ignore LD_PRELOAD, by the kernel's rules. Root
- * has all capabilities already.
+ * Return the attribute of a file that makes the loader ignore LD_PRELOAD, or NULL, following the
+ * kernel's rules. File capabilities do not matter to root, who has all of them.
  */
 static const char *privilege_of(const char *path)
 {
@@ -194,7 +194,10 @@ int program_find(struct program *program, const char *name)
 	return EXIT_NOT_FOUND;
 }
 
-/* Look for the name that programs use, and for the linker's name, which packages may omit. */
+/*
+ * Look for the library under the name that programs use, and under the linker's name, which
+ * packages may omit.
+ */
 static bool library_in(const char *folder, char *path)
 {
 	snprintf(path, PATH_MAX, "%s/" LIBRARY ".0", folder);
@@ -215,7 +218,10 @@ static int find_library(const struct program *program, const char *named, char *
 		report("--library %s: %s", named, strerror(errno));
 		return -1;
 	}
-	/* Prefer the file that the program loads, which another file of this name would replace. */
+	/*
+	 * If the program loads the library itself, use the same file: a different one would replace
+	 * it.
+	 */
 	if (*program->loads) {
 		strcpy(path, program->loads);
 		return 0;

@@ -21,7 +21,7 @@
  * @path:	path of the program
  * @dynamic:	set if an interpreter, which supports LD_PRELOAD, loads the program
  * @hooks:	set if it or one of its shared objects was compiled with -finstrument-functions
- * @library:	libsifive-perf is statically linked into the program's file
+ * @library:	set if libsifive-perf is statically linked into the program's file
  * @traces:	set if the program may control tracing itself with a function of the library
  * @loads:	the library's shared object if the program itself loads it, otherwise ""
  * @opens:	set if it or one of its shared objects may load further objects with dlopen()
@@ -48,8 +48,8 @@ struct program {
 /**
  * program_find() - find a program as execvp() does, and read its properties
  *
- * Return: 0, or, after printing an error, 126 if it cannot be run and 127 if there is none, as
- * in a shell.
+ * Return: 0, or, after printing an error, 126 if it cannot be run, or 127 if there is none, as in a
+ * shell.
  */
 int program_find(struct program *program, const char *name);
 
@@ -57,9 +57,9 @@ int program_find(struct program *program, const char *name);
  * program_library() - find the shared library to preload
  * @program:	the program; a library that it loads itself is preferred
  * @named:	the user's choice, or NULL
- * @path:	filled, PATH_MAX bytes
+ * @path:	set to the path; PATH_MAX bytes
  *
- * Return: 0, or -1 after printing an error: also if LD_PRELOAD cannot contain its name.
+ * Return: 0, or -1 after printing an error, for example because LD_PRELOAD cannot contain its name.
  */
 int program_library(const struct program *program, const char *named,
 		    char *path);

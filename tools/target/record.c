@@ -22,7 +22,7 @@
 #include "select.h"
 #include "snapshot.h"
 
-/* Values of --on-full, in the order of its words. */
+/* Values of --on-full, in the order in which the option lists its keywords. */
 enum on_full {
 	ON_FULL_USUAL = -1,
 	ON_FULL_STOP,
@@ -32,7 +32,7 @@ enum on_full {
 	ON_FULL_DROP,
 };
 
-/* Snapshots to keep without --keep, because their number is otherwise unlimited. */
+/* Number of snapshots to keep if --keep is not given. */
 #define SNAPSHOTS_KEPT	100
 
 /* A template for mkstemp(). */
@@ -176,7 +176,7 @@ static const struct cli_group record_groups[] = {
 	{ .options = NULL }
 };
 
-/* Whether options select functions. */
+/* Whether any option selects functions. */
 static bool selects_functions(const struct recording *r)
 {
 	return r->setup.options.filter || r->patterns.count || r->percent > 0 ||
@@ -188,7 +188,7 @@ static bool is_drained(const struct recording *r)
 	return r->on_full >= ON_FULL_DRAIN;
 }
 
-/* Report options that cannot be combined. */
+/* Report why the program cannot be recorded with these options. */
 static int check(const struct recording *r, bool library)
 {
 	const char *why = r->all ? "with -a nothing is loaded into programs" :
@@ -219,7 +219,7 @@ static int check(const struct recording *r, bool library)
 	}
 	if (library)
 		return 0;
-	/* The file contains a function that controls tracing, but may never call the function. */
+	/* The program contains a function that controls tracing, but may never call it. */
 	if (r->program.traces && !r->quiet)
 		report("%s: it can trace itself, which fails while record holds the hardware: for its own trace, start it without record",
 		       r->program.path);
@@ -231,7 +231,9 @@ static int check(const struct recording *r, bool library)
 	return 0;
 }
 
-/* Programs cannot read firmware's counters, so the kernel writes all records. */
+/*
+ * Check -e fw:NAME. Programs cannot read firmware's counters, so the kernel must write all records.
+ */
 static int check_firmware(const struct recording *r)
 {
 	if (!r->firmware)
@@ -263,7 +265,9 @@ static int check_snapshot(struct recording *r)
 	return 0;
 }
 
-/* Check --calls: report options that need a program's records, and options that need --calls. */
+/*
+ * Check --calls: report options that need a program's own records, and options that need --calls.
+ */
 static int check_calls(struct recording *r)
 {
 	const struct sifive_trace_options *options = &r->setup.options;
@@ -282,10 +286,13 @@ static int check_calls(struct recording *r)
 	if (r->children && r->archive)
 		return usage_error("--archive and --children cannot be combined: keep the programs and their shared objects, for -e or --symfs");
 	if (r->on_full >= ON_FULL_WAIT)
-		return usage_error("--calls cannot be combined with --on-full wait and drop: only stores can wait, or be dropped");
+		return usage_error("--calls cannot be combined with --on-full wait or drop: only stores can wait or be dropped");
 	if (options->channel % 16 == 15)
 		return usage_error("--channel %u: instruction trace needs it", options->channel);
-	/* Only samples and records of instrumented functions contain these counts. */
+	/*
+	 * Count no events if there are neither samples nor records of functions to contain the
+	 * counts.
+	 */
 	if (!r->children && !setup_sampled(&r->setup) && !r->setup.events)
 		r->setup.events = "";
 	return 0;
@@ -305,7 +312,7 @@ static int check_attach(const struct recording *r)
 	if (r->load || selects_functions(r))
 		return usage_error("-p, -u and -G load nothing into processes: leave out -F, --filter, --auto-filter, --from, --depth and --library");
 	if (r->reached.function || r->slower.function)
-		return usage_error("-p, -u and -G cannot be combined with --trigger and --slower-than: give --snapshot alone, and send SIGUSR2");
+		return usage_error("-p, -u and -G cannot be combined with --trigger or --slower-than: give --snapshot alone, and send SIGUSR2");
 	return 0;
 }
 
@@ -325,7 +332,7 @@ static void choose_full(struct recording *r)
 	}
 }
 
-/* --on-full=wrap is the same as --ring. */
+/* Check --on-full, and options that depend on it. --on-full wrap is the same as --ring. */
 static int check_full(struct recording *r)
 {
 	unsigned int *flags = &r->setup.options.flags;
@@ -357,8 +364,8 @@ static int check_full(struct recording *r)
 }
 
 /*
- * Check --from, --to and --depth. With --from, headers are written when a part begins; a piece
- * begins with a header of its own.
+ * Check --from, --to and --depth. With --from, a header is written when a part of the thread's
+ * calls begins, but not when a piece does.
  */
 static int check_part(const struct recording *r)
 {
@@ -371,7 +378,7 @@ static int check_part(const struct recording *r)
 	if (!recording_limited(r))
 		return 0;
 	if (part->to && !strcmp(part->from, part->to))
-		return usage_error("--from and --to are one function: leave out --to");
+		return usage_error("--from and --to name the same function: leave out --to");
 	if (part->to && setup_sampled(&r->setup))
 		return usage_error("--to cannot be combined with -i and -c: samples between the parts would be charged to the calls that --to ends");
 	if (part->from && r->setup.options.flags & SIFIVE_TRACE_HEADER_ONCE)
@@ -391,15 +398,18 @@ static int check_auto_filter(void)
 }
 
 /*
- * Records in the command's session or, for a single process that uses the library, in
- * the program's session.
+ * Record in the command's session or, for a single process that uses the library, in the program's
+ * session.
  */
 static int record_here(struct recording *r)
 {
 	return r->join || !r->loads ? record_session(r) : record_with_library(r);
 }
 
-/* Called before a dry run and before the user's filter is copied, so that errors name its file. */
+/*
+ * Check the user's filter and the names in --from and --to. Called before a dry run, and before the
+ * user's filter is copied, so that errors name the user's file.
+ */
 static int check_names(const struct recording *r)
 {
 	char path[] = TEMPORARY;
@@ -415,8 +425,8 @@ static int check_names(const struct recording *r)
 }
 
 /*
- * Make the filter; return 0 or the exit status. The name is empty if there is no filter, or
- * only the user's.
+ * Make the filter and store its name in @filter, or "" if there is no filter or only the user's.
+ * Return 0 or the exit status.
  */
 static int make_filter(struct recording *r, char *filter)
 {
@@ -432,7 +442,7 @@ static int make_filter(struct recording *r, char *filter)
 					  filter) ? EXIT_RECORD : 0;
 	else
 		*filter = '\0';
-	/* Instruction trace has the calls of all functions. */
+	/* Instruction trace contains the calls of all functions. */
 	if (r->calls == CALLS_NONE) {
 		r->part.function = r->patterns.text;
 		r->part.functions = r->patterns.count;
@@ -471,7 +481,7 @@ static int record_filtered(struct recording *r)
 	return status;
 }
 
-/* Choose how to record the program. */
+/* Check the options, choose how to record the program, and record it. */
 static int record(struct recording *r)
 {
 	int error;

@@ -70,7 +70,7 @@ static int rescue(const struct recording *r, int status)
 	return status ? status : EXIT_RECORD;
 }
 
-/* Write the rest of a program's trace, which was written while the program ran. */
+/* Complete a trace that was drained while the program ran. */
 static int finish(struct recording *r, int status)
 {
 	bool finished;
@@ -125,7 +125,7 @@ static int start(void *argument)
 	return recording_give_library(r);
 }
 
-/* Run the program, with the probes that trigger snapshots. */
+/* Run the program and handle the probes that trigger snapshots. */
 static int run(struct recording *r, const struct launch *launch)
 {
 	int status;

@@ -25,7 +25,7 @@ static int start(void *argument)
 {
 	struct recording *r = argument;
 
-	/* A statically linked library must not record as well. */
+	/* Keep a statically linked library from recording, too. */
 	if (!r->join)
 		unsetenv("SIFIVE_TRACE_RECORD");
 	umask(r->mask);
@@ -40,7 +40,7 @@ static int start(void *argument)
 	return -1;
 }
 
-/* Let the objects' times be written on the trace's clock. */
+/* Set the clock to which the times of the objects are converted. */
 static void set_clock(struct recording *r, const struct trigger_clock *clock)
 {
 	size_t i;
@@ -50,7 +50,7 @@ static void set_clock(struct recording *r, const struct trigger_clock *clock)
 		r->attach.process[i].objects.clock = *clock;
 }
 
-/* Write the setup's part of a side-car file to @path. */
+/* Write the part of a side-car file that describes settings and programs to @path. */
 static int describe(struct recording *r, const char *path, const struct trigger_clock *clock)
 {
 	const struct launch program = { .path = r->program.path, .argv = r->argv };
@@ -88,7 +88,7 @@ static int write_capture(struct recording *r, const char *path)
 	return error ? -1 : 0;
 }
 
-/* Copy the objects' files. */
+/* Copy the files of all objects to the archive. */
 static int archive(const struct recording *r)
 {
 	int error = calls_archive(r->files, &r->objects);
@@ -125,7 +125,7 @@ static void report_rest(struct recording *r)
 		       r->descendants.left_out);
 }
 
-/* Write the capture, if there is one. */
+/* Complete and write the capture, and report what is missing from it. */
 static int save(struct recording *r)
 {
 	int error;
@@ -153,7 +153,7 @@ static int save(struct recording *r)
 	return error ? -1 : 0;
 }
 
-/* Called when a snapshot has been written: removes the oldest one if there are too many. */
+/* Called when a snapshot has been written. Removes the oldest one if there are too many. */
 static void end_snapshot(struct recording *r)
 {
 	const unsigned int keep = (unsigned int)r->keep;
@@ -168,8 +168,8 @@ static void end_snapshot(struct recording *r)
 }
 
 /*
- * The driver copies a running ring, so recording continues. Readers share the copy as long as
- * one of them has it open, so make the copy now, before reading and writing files.
+ * Recording continues, because the driver copies a running ring for its readers. They share the
+ * copy as long as one of them has it open, so have it made now, before reading and writing files.
  */
 int record_snapshot(struct recording *r)
 {
@@ -254,8 +254,8 @@ static void left(void *argument)
 }
 
 /*
- * The folder beside the trace contains code that is in no file, and archived files. Without
- * --archive, it has another name, so that it is not the archive of an earlier trace.
+ * Create a folder beside the trace, for code that is in no file and for archived files. Without
+ * --archive, the folder has another name, to distinguish it from the archive of an earlier trace.
  */
 static void begin_copies(struct recording *r)
 {
@@ -268,7 +268,7 @@ static void begin_copies(struct recording *r)
 	calls_vdso(r->files);
 }
 
-/* START has removed the processes that have ended. */
+/* Update the list of running processes: START has removed those that have ended. */
 static void see_attached(struct recording *r)
 {
 	cpu_set_t cpus;
@@ -296,16 +296,18 @@ static void add_names(struct recording *r)
 		names_add(&r->names, r->attach.process[i].is.pid);
 }
 
-/* Whether samples of several processes are recorded, so that each names its thread. */
+/*
+ * Whether samples of several processes are recorded, each of which then contains its thread's id.
+ */
 static bool names_samples(const struct recording *r)
 {
 	return setup_sampled(&r->setup) && (r->all || r->join || recording_attaches(r));
 }
 
 /*
- * Start the events that show the objects and threads of programs that do not use the library.
- * The command's program is a child of this process. If processes join the session, the library
- * writes the names of its threads.
+ * Start to collect the objects and threads of programs that do not use the library. The recorded
+ * program is a child of this process. The library itself writes the names of threads of processes
+ * that join the session.
  */
 static void begin_objects(struct recording *r)
 {
@@ -327,7 +329,10 @@ static void begin_objects(struct recording *r)
 	}
 }
 
-/* If processes join the session, missing samples are an error only if samples were requested. */
+/*
+ * Whether expected samples are missing. If processes join the session, samples are expected only if
+ * the user requested them.
+ */
 static bool lacks_samples(const struct recording *r)
 {
 	return r->launched.ran && (r->join ? r->sampled : setup_sampled(&r->setup)) &&
@@ -357,7 +362,10 @@ int record_session(struct recording *r)
 		recording_refuse();
 		goto out;
 	}
-	/* An object that another program loads could have a function with the same name. */
+	/*
+	 * Do not wait for an object with the function: another program could load an object with a
+	 * function of the same name.
+	 */
 	if (r->all)
 		r->program.opens = false;
 	if (trigger_open(&r->reached, &r->program) || trigger_open(&r->slower, &r->program)) {
@@ -392,7 +400,9 @@ int record_session(struct recording *r)
 		status = 0;
 	recording_triggers(r, true);
 	recording_see_objects(r);
-	/* Objects of programs that are still running count as the latest. */
+	/*
+	 * Find the objects of running programs again, so that they count as the most recent ones.
+	 */
 	if (r->all)
 		objects_add_all(&r->objects);
 	add_names(r);

@@ -68,7 +68,7 @@ void recording_announce(const struct recording *r, bool library)
 		       r->argv[0], samples);
 }
 
-/* Without --on-full, reports that the buffer cannot be drained. */
+/* Without --on-full, report that the buffer cannot be drained. */
 void recording_announce_stop(const struct recording *r, const char *why)
 {
 	if (!r->quiet)
@@ -133,7 +133,7 @@ bool recording_has_kernel(const struct recording *r)
 	return r->setup.parsed.sampling.flags & SIFIVE_TRACE_SAMPLING_KERNEL;
 }
 
-/* Page faults, and results of system calls, contain addresses of other users' processes. */
+/* Whether page faults or results of system calls show addresses of other users' processes. */
 static bool has_addresses_of_others(const struct recording *r)
 {
 	return (r->all || recording_attaches(r)) &&
@@ -196,10 +196,10 @@ static struct objects *objects_of(void *argument, pid_t pid)
 
 	if (recording_attaches(r))
 		return attach_objects_of(&r->attach, pid);
-	/* If processes join, @descendants keeps their objects. */
+	/* If processes join the session, @descendants collects their objects. */
 	if (r->join)
 		return NULL;
-	/* The library keeps the objects of its process. */
+	/* The library records the objects of its process. */
 	if (r->loads && !waits(r))
 		return NULL;
 	return r->all || pid == r->launched.pid ? &r->objects : NULL;
@@ -216,7 +216,7 @@ void recording_watch(struct recording *r, bool threads)
 	if (!error)
 		return;
 	descendants_close(&r->descendants);
-	/* If the library records the program, it keeps the objects. */
+	/* If the library records the program, it also records the objects. */
 	if (!r->loads || waits(r))
 		watch_report(error);
 	else if (descendants && !r->quiet)
@@ -287,7 +287,7 @@ void recording_meanwhile(void *argument, const sigset_t *mask)
 	}
 	watch_wait(&r->watch, &trace, longest, &allowed);
 	drain_copy(&r->drain);
-	/* Stops the command's own session; a program's session continues. */
+	/* Stop the command's own session; a program's session continues. */
 	if (r->drain.over && r->device.fd > 0 && !r->device.ran)
 		recording_stop(r);
 	if (r->drain.over && recording_attaches(r) && !*r->command)
@@ -323,7 +323,10 @@ static void read_trigger(struct recording *r, struct trigger *trigger, bool ende
 	while (trigger_next(trigger, r->all ? 0 : r->launched.pid, until, r->covered, &hit)) {
 		if (!ended && take_snapshot(r, trigger, &hit) <= 0)
 			continue;
-		/* Unless the program records again, its trace ends with the latest capture. */
+		/*
+		 * There is no snapshot for this call. The final trace is for the latest such call,
+		 * unless the program records again.
+		 */
 		if (r->latest && r->last.to > hit.to)
 			continue;
 		r->last = hit;

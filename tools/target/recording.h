@@ -24,60 +24,60 @@
 /**
  * struct recording - state of one run of the command
  * @setup:	settings of the recording
- * @program:	the running program
+ * @program:	the program to record
  * @argv:	arguments of the program
  * @library:	the library to preload, empty if none
  * @output:	path of the trace
- * @patterns:	-F
+ * @patterns:	patterns of -F
  * @part:	selection of the recorded calls of each thread: --from, --to and --depth; and, after
  *		the filter has been made, -F, --filter and --auto-filter
- * @percent:	--auto-filter, or 0 if not given
- * @file:	-o
- * @load:	--library, or NULL for the installed one
- * @all:	-a: sample everything that runs
- * @attach:	-p, -u, -G: the running processes to record, instead of the program that the
+ * @percent:	percentage of --auto-filter, or 0 if not given
+ * @file:	value of -o
+ * @load:	value of --library, or NULL for the installed library
+ * @all:	set by -a, to sample everything that runs
+ * @attach:	running processes that -p, -u or -G selects, recorded instead of a program that the
  *		command runs
- * @command:	if @attach: program to run during the recording, and its arguments; empty to
- *		record until the processes end
- * @children:	--children: also record the processes that the program creates
- * @alone:	--no-children: do not report the processes that are not recorded
+ * @command:	program to run while running processes are recorded, with its arguments; empty to
+ *		record until these processes end
+ * @children:	set by --children, to also record the processes that the program creates
+ * @alone:	set by --no-children, to not report the processes that are not recorded
  * @loads:	set if the library, preloaded or linked, records the program
- * @firmware:	firmware counts one of the events, so the kernel writes all records
- * @sampled:	the user requested samples
- * @join:	if @children: set if the command holds the session, which processes that use the
- *		library join
+ * @firmware:	set if firmware counts one of the events, so that the kernel writes all records
+ * @sampled:	set if the user requested samples
+ * @join:	set if the command holds the session, and processes that use the library join it
  * @tree:	recorded processes, if @join or @attach is set
  * @device:	the session, if the command itself holds it
- * @broken:	if @device is set: STOP has returned an error
+ * @broken:	set if STOP of @device has returned an error
  * @watch:	events that show loaded objects, if @device is set or a trigger waits for
  *		its function
  * @objects:	programs and shared objects in memory
  * @names:	threads that do not use the library, if the trace distinguishes threads
- * @descendants: the processes that the program creates, unless the user excludes or names them
- * @launched:	the program
+ * @descendants: processes that the program creates; unused with -a, -p, -u, -G and --no-children
+ * @launched:	result of running the program
  * @drain:	state of copying the capture while it runs, if it is drained
  * @mark:	the capture of a program that traces itself
  * @on_full:	enum on_full
- * @usual:	--on-full was not given: a capture that cannot be drained stops when the buffer
- *		is full
- * @size:	--size, or 0 for no limit
- * @time:	--time in nanoseconds, or 0 if no limit
- * @pieces:	--rotate
- * @keep:	--keep, or 0 for all; never 0 if @snapshot is set
+ * @usual:	set if --on-full was not given: a capture that cannot be drained then stops when the
+ *		buffer is full
+ * @size:	limit of --size in bytes, or 0 if no limit
+ * @time:	limit of --time in nanoseconds, or 0 if no limit
+ * @pieces:	length of a piece, from --rotate
+ * @keep:	number of files to keep, from --keep, or 0 for all; never 0 if @snapshot is set
  * @quiet:	whether to print only errors and losses
- * @calls:	--calls: enum calls_of
- * @mode:	--instruction-mode: enum calls_mode
- * @snapshot:	--snapshot: write the ring at each SIGUSR2
+ * @calls:	enum calls_of, from --calls
+ * @mode:	enum calls_mode, from --instruction-mode
+ * @snapshot:	set by --snapshot, to write the ring at each SIGUSR2
  * @snapshots:	number of snapshots written
  * @covered:	time at which the latest snapshot was complete; writing it may have slowed down
  *		earlier calls
- * @unwritten:	a snapshot could not be written, so no more are taken
- * @reached, @slower: --trigger and --slower-than
- * @hit:	the call that triggered the next file
- * @last:	the latest call without a file, for the last file if the program ends
- * @latest:	trigger of that call, or NULL if there is no such call
- * @files:	the folder of copies
- * @archive:	--archive: copy the objects' files
+ * @unwritten:	set if a snapshot could not be written, after which no more are taken
+ * @reached, @slower: triggers of --trigger and --slower-than
+ * @hit:	call that triggered the file that is written next
+ * @last:	latest triggering call without a snapshot; named in the final file if the program
+ *		ends
+ * @latest:	trigger of @last, or NULL if there is no such call
+ * @files:	path of the folder for copies
+ * @archive:	set by --archive, to copy the objects' files
  * @mask:	file mode mask of the program
  */
 struct recording {
@@ -166,21 +166,21 @@ int recording_check_filter(const struct recording *r);
 /**
  * record_snapshot() - write the content of the ring to the next numbered file
  *
- * Return: 0; 1 if the program is not recording; -1 after printing an error: no more snapshots
- * are taken.
+ * Return: 0; 1 if the program is not recording; or -1 after printing an error, in which case no
+ * more snapshots are taken.
  */
 int record_snapshot(struct recording *r);
 
 /**
  * recording_triggers() - write snapshots for the calls that --trigger and --slower-than select
- * @ended:	the program has ended: take no more snapshots, and name the last such call in the
- *		final file
+ * @ended:	set if the program has ended: take no more snapshots, and name the last such call in
+ *		the final file
  */
 void recording_triggers(struct recording *r, bool ended);
 
 /**
- * recording_end_snapshots() - print statistics
- * @written:	the last file exists
+ * recording_end_snapshots() - print statistics of the snapshots
+ * @written:	set if the final file exists
  * @status:	the exit status
  *
  * Return: the exit status.
@@ -188,18 +188,18 @@ void recording_triggers(struct recording *r, bool ended);
 int recording_end_snapshots(const struct recording *r, bool written, int status);
 
 /**
- * recording_announce() - print what will be recorded; if @library is set, that the
- * library records it
+ * recording_announce() - print what will be recorded; @library: set if the library records the
+ * program
  */
 void recording_announce(const struct recording *r, bool library);
 
 /**
- * recording_announce_stop() - without --on-full, report that a buffer cannot be drained, and
+ * recording_announce_stop() - report that the default, draining the buffer, is not possible, and
  * @why
  */
 void recording_announce_stop(const struct recording *r, const char *why);
 
-/** recording_attaches() - whether the processes are already running */
+/** recording_attaches() - whether already running processes are recorded */
 static inline bool recording_attaches(const struct recording *r)
 {
 	return attach_wanted(&r->attach);
@@ -208,7 +208,9 @@ static inline bool recording_attaches(const struct recording *r)
 /** recording_name_running() - treat the first of the running processes as the program */
 void recording_name_running(struct recording *r);
 
-/** recording_watch() - start watching; events of threads are received if @threads is set */
+/*
+ * * recording_watch() - start watching perf's events, including those of threads if @threads is set
+ */
 void recording_watch(struct recording *r, bool threads);
 
 /**
@@ -223,10 +225,15 @@ void recording_report_missed(const struct recording *r);
 /** recording_report_alone() - report the processes that a recording of one process lacks */
 void recording_report_alone(const struct recording *r);
 
-/** recording_stay() - restrict the program's process to the CPUs of -C, in that process; 0 or -1 */
+/*
+ * * recording_stay() - restrict the calling process, the program's, to the CPUs of -C; return 0 or
+ * -1
+ */
 int recording_stay(const struct recording *r);
 
-/** recording_refuse() - report an error before the program has run: EXIT_RECORD */
+/*
+ * * recording_refuse() - report sifive_trace_error() before the program has run; return EXIT_RECORD
+ */
 int recording_refuse(void);
 
 /** recording_drains() - whether the capture is read while it runs */
@@ -248,15 +255,15 @@ void recording_show_files(const struct recording *r);
  * recording_take() - take the hardware
  * @attempt:	takes the hardware, and returns 0, or -1 with sifive_trace_error()
  *
- * The capture is drained; without --on-full, it is not if the driver, a sink or the buffer
- * does not allow draining. Return: 0, or -1 with sifive_trace_error().
+ * Without --on-full, the capture is drained only if the driver, the sinks and the buffer allow it.
+ * Return: 0, or -1 with sifive_trace_error().
  */
 int recording_take(struct recording *r, int (*attempt)(struct recording *r));
 
 /**
  * recording_restrict() - make new files with kernel addresses or stacks readable only by the user
  *
- * Return: the file mode mask as it was.
+ * Return: the previous file mode creation mask.
  */
 mode_t recording_restrict(const struct recording *r);
 

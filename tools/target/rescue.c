@@ -30,7 +30,7 @@ static bool still_held(int fd, const struct capture_mark *mark,
 
 /*
  * Whether the capture is the program's. If no process holds a session, only the first session since
- * @mark can be, because the owner of a later session is known only while it holds the session.
+ * @mark can be the program's: the owner of a later one is known only while it holds the session.
  */
 static bool is_its_own(const struct capture_mark *mark,
 		       const struct sifive_trace_status *status)
@@ -43,8 +43,8 @@ static bool is_its_own(const struct capture_mark *mark,
 }
 
 /*
- * Open the capture of a program that has ended, if no other session has been set up since. A
- * child of the program may hold the session until it ends.
+ * Open the capture of a program that has ended, if no other session has been set up since. Wait for
+ * a child of the program that still holds the session.
  */
 static int open_capture(const struct capture_mark *mark,
 			struct sifive_trace_status *status)
@@ -107,7 +107,10 @@ static bool has_side_car(char name[PATH_MAX], char meta[SIDECAR_PATH], const cha
 	return !access(meta, F_OK);
 }
 
-/* Keep the bytes, which are more valuable than what the side-car file lacks. */
+/*
+ * Report that a side-car file is incomplete. The trace is kept, because it can be read
+ * nevertheless.
+ */
 static int report_incomplete(const char *name, const char *meta)
 {
 	report("%s: its side-car file %s was not completed and does not say what was lost", name,
@@ -115,7 +118,10 @@ static int report_incomplete(const char *name, const char *meta)
 	return 1;
 }
 
-/* Return 1 after reporting that a write failed. */
+/*
+ * Write a sink's bytes and complete its side-car file. Return 0, 1 after reporting that a write
+ * failed, or -1 if there are no bytes that can be read.
+ */
 static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
 		       uint64_t ran, bool quiet)
 {
@@ -167,7 +173,7 @@ int capture_rescue(const char *path, const struct capture_mark *mark,
 		error = -1;
 	if (fd < 0 && status.capture - mark->capture > 1)
 		report("another session has configured the trace hardware: the program's records are lost");
-	/* The next sink's bytes may fit even if this one's do not. */
+	/* Continue after a failed write, because the next sink's bytes may still fit. */
 	for (i = 0; !error && i < status.sinks; i++) {
 		one = rescue_sink(fd, path, i, status.sinks, ran, quiet);
 		if (one > 0 || (one && i))
@@ -186,7 +192,10 @@ int capture_rescue(const char *path, const struct capture_mark *mark,
 	return error;
 }
 
-/* Bytes show that the program recorded, even if its library could not write a side-car file. */
+/*
+ * Whether bytes were copied: these show that the program recorded, even if its library could not
+ * write a side-car file.
+ */
 static bool has_bytes(const struct drain *drain)
 {
 	uint32_t i;
@@ -218,7 +227,7 @@ static int finish_sink(int fd, const struct drain *drain, uint32_t index, uint64
 	return error;
 }
 
-/* Keep the bytes of a capture whose state is unreadable; return 1, or -1 if it has none. */
+/* Keep the bytes of a capture whose state cannot be read; return 1, or -1 if there are none. */
 static int keep_bytes(const struct drain *drain)
 {
 	char name[PATH_MAX], meta[SIDECAR_PATH];
@@ -232,7 +241,7 @@ static int keep_bytes(const struct drain *drain)
 	return 1;
 }
 
-/* Whether the driver has freed the capture, which no other session has replaced. */
+/* Whether the driver has freed the capture although no other session has replaced it. */
 static bool was_freed(const struct sifive_trace_status *status, const struct drain *drain)
 {
 	return status->capture == drain->capture && !status->buffer;

@@ -51,7 +51,10 @@ static int get_sink(const struct drain *d, const struct drain_sink *s,
 	return ioctl(d->control, SIFIVE_TRACE_IOC_SINK, sink);
 }
 
-/* Get the data captured and lost so far; if @over is set, the total after reading all bytes. */
+/*
+ * Get how much has been captured and lost so far or, if @over is set, in total. In that case, all
+ * bytes must have been read.
+ */
 static void look(const struct drain *d, const struct drain_sink *s, struct sidecar_state *state,
 		 bool over)
 {
@@ -62,7 +65,7 @@ static void look(const struct drain *d, const struct drain_sink *s, struct sidec
 	    ioctl(d->control, SIFIVE_TRACE_IOC_STATUS, &state->status) ||
 	    ioctl(d->control, SIFIVE_TRACE_IOC_LOSSES, &state->losses))
 		report("%s: %s", machine_device(), strerror(errno));
-	/* What was lost is unknown if the numbers are those of another session. */
+	/* If another session has begun, its numbers do not show what was lost from this capture. */
 	if (state->status.capture != d->capture) {
 		*state = *s->from;
 		state->sink.given = s->bytes;
@@ -108,7 +111,7 @@ uint64_t rotate_room(const struct drain *d, const struct drain_sink *s)
 
 	if (!d->piece_size)
 		return UINT64_MAX;
-	/* A full piece ends before the bytes that are read next. */
+	/* If this piece is full, the bytes that are read next will begin a new one. */
 	return have + 2 * REST < d->piece_size ? d->piece_size - have - REST :
 						 d->piece_size - REST;
 }
@@ -149,7 +152,10 @@ static int end_piece(const struct drain *d, const struct drain_sink *s,
 	char whole[SIDECAR_PATH + 16], piece[SIDECAR_PATH + 16];
 
 	meta_names(whole, piece, d, s, s->piece);
-	/* The library had not yet written its side-car file when the first piece began. */
+	/*
+	 * Begin the first piece's file only now: the library had not yet written its side-car file
+	 * when the piece began.
+	 */
 	if (!s->piece && sidecar_begin(whole, piece, d->part, 0, NULL))
 		return -1;
 	return sidecar_end(piece, s->from, now, d, continued ? s->cut : NULL);
@@ -176,7 +182,7 @@ int rotate_next(const struct drain *d, struct drain_sink *s)
 	return s->file < 0 ? -1 : 0;
 }
 
-/* Return the first piece of a sink that still exists. */
+/* Return the number of a sink's first piece that still exists. */
 static unsigned int first_piece(const struct drain *d, const struct drain_sink *s)
 {
 	return d->keep && s->piece >= d->keep ? s->piece + 1 - d->keep : 0;

@@ -8,7 +8,7 @@
 
 #include "drain.h"
 
-/** rotate_open() - follow a sink's trace; return 0, or -1 after printing an error */
+/** rotate_open() - begin to follow a sink's trace; return 0, or -1 after printing an error */
 int rotate_open(const struct drain *drain, struct drain_sink *sink);
 
 /** rotate_name() - write the path of a sink's piece @number */
@@ -19,12 +19,16 @@ void rotate_name(char *name, size_t size, const struct drain *drain,
  * rotate_take() - account for bytes to be written to a sink's file
  * @length:	number of bytes at @bytes
  *
- * Return: number of the bytes that still belong to the current piece; all if no new piece is due.
+ * Return: number of these bytes that still belong to the current piece; all of them if no new piece
+ * is due.
  */
 size_t rotate_take(const struct drain *drain, struct drain_sink *sink, const char *bytes,
 		   size_t length);
 
-/** rotate_next() - begin a sink's next piece; return -1 with errno if its file cannot be created */
+/*
+ * * rotate_next() - begin a sink's next piece; return 0, or -1 with errno if its file cannot be
+ * created
+ */
 int rotate_next(const struct drain *drain, struct drain_sink *sink);
 
 /**
@@ -40,7 +44,7 @@ uint64_t rotate_room(const struct drain *drain, const struct drain_sink *sink);
  */
 int rotate_end(const struct drain *drain);
 
-/** rotate_show() - print the pieces */
+/** rotate_show() - print the number of pieces and their size */
 void rotate_show(const struct drain *drain);
 
 /** rotate_remove() - remove all pieces of recordings with this name */

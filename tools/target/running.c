@@ -14,10 +14,10 @@
 #include "proc.h"
 #include "running.h"
 
-/* The file with the processes of a control group. */
+/* Name of the file that lists the processes of a control group. */
 #define PROCS	"cgroup.procs"
 
-/* Return 0 or ENOMEM. */
+/* Add a process to the list; return 0 or ENOMEM. */
 static int add(struct running *running, pid_t pid)
 {
 	pid_t *more = reallocarray(running->pid, running->count + 1, sizeof(*more));
@@ -36,7 +36,10 @@ static int by_number(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* Also removes duplicates: a process that moves between groups during the walk may be in two. */
+/*
+ * Sort the list and remove duplicates: a process that moves between groups during the walk may be
+ * found in both.
+ */
 static void sort(struct running *running)
 {
 	size_t i, kept = 0;
@@ -102,7 +105,7 @@ static int find_user(const char *user, uid_t *number)
 	return 0;
 }
 
-/* Argument for collecting a user's processes. */
+/* Argument of add_of_user(). */
 struct of_user {
 	struct running	*running;
 	uid_t		user;
@@ -176,13 +179,15 @@ static int find_group(const char *cgroup, char *path)
 	return -1;
 }
 
-/* A global, because nftw() passes no argument on. */
+/* The list to fill. A global, because nftw() passes no argument to visit(). */
 static struct running *found;
 
-/* Maximum attempts to read all groups, because some may be removed during the walk. */
+/*
+ * Maximum number of attempts to read all groups. An attempt fails if a group is removed meanwhile.
+ */
 #define WALKS	10
 
-/* Return 0, or an errno. */
+/* Add the processes that the file @path lists; return 0 or an errno. */
 static int read_procs(const char *path)
 {
 	int pid, error = 0;
@@ -192,13 +197,13 @@ static int read_procs(const char *path)
 	if (!procs)
 		return errno;
 	errno = 0;
-	/* 0 is a process outside of this pid namespace. */
+	/* The list shows a process outside this pid namespace as 0. */
 	while (!error && fscanf(procs, "%d", &pid) == 1)
 		error = pid > 0 ? add(found, pid) : 0;
 	if (!error && ferror(procs))
 		error = errno;
 	fclose(procs);
-	/* A threaded group has no list of processes; they are in the list of an ancestor. */
+	/* A threaded group has no list of processes: an ancestor's list contains them. */
 	return error == EOPNOTSUPP ? 0 : error;
 }
 
@@ -212,7 +217,7 @@ static int visit(const char *path, const struct stat *file, int type, struct FTW
 	return read_procs(path);
 }
 
-/* Return 0, or an errno. */
+/* Add the processes of all groups in @path; return 0 or an errno, ENOENT if a group was removed. */
 static int walk(const char *path)
 {
 	int error = nftw(path, visit, 16, FTW_PHYS);

@@ -17,9 +17,10 @@
 
 /**
  * struct selection - state of writing a filter file
- * @kind:	the kind of functions, which begins a line
- * @option:	the option that selects them, for errors, or NULL if there are several patterns
- * @object:	the name of the current object, in quotes if needed
+ * @kind:	beginning of each line, which shows what its function is for
+ * @option:	option that selects the functions, for error messages, or NULL if it has several
+ *		patterns
+ * @object:	name of the current object, in quotes if needed
  * @functions:	number of functions that matched
  */
 struct selection {
@@ -75,7 +76,10 @@ static FILE *make_file(char *path)
 	return file;
 }
 
-/* Close the file, and remove it after an error; @error: an error has already occurred. */
+/*
+ * Close the file. Remove it if writing fails, or if @error shows that an error has already
+ * occurred.
+ */
 static int close_file(FILE *file, const char *path, int error)
 {
 	int failed = ferror(file);
@@ -141,7 +145,10 @@ int select_copy(const char *from, char *path)
 		report("%s: cannot be read", from);
 		error = -1;
 	}
-	/* Write a line without an object, because a filter without functions would select all. */
+	/*
+	 * If the filter is empty, add a line that matches no object: a filter without lines would
+	 * select all functions.
+	 */
 	if (in && out)
 		fputs(empty ? "\n- 0 1\n" : "\n", out);
 	if (in)

@@ -23,7 +23,7 @@
 /* The shortest turn that the driver accepts, in microseconds. */
 #define TURN_LEAST	1000
 
-/* Default size of the stack in each sample in bytes, with -g dwarf. */
+/* Default number of bytes of the stack in each sample, with -g dwarf. */
 #define STACK_USUAL	2048
 
 void setup_init(struct setup *setup)
@@ -241,7 +241,7 @@ bool setup_sampled(const struct setup *setup)
 	return setup->options.interval || setup->options.period;
 }
 
-/* Select cycles and instructions, if this machine can count them. */
+/* Return the default of -e: cycles and instructions, if this machine can count them. */
 static const char *usual_events(void)
 {
 	struct sifive_trace_info info = { .size = sizeof(info) };
@@ -307,7 +307,10 @@ static int put_number(const char *name, uint64_t value)
 
 void setup_ignored(const char *command)
 {
-	/* An environment variable, the corresponding option, and whether only record has it. */
+	/*
+	 * An environment variable, the corresponding option, and whether only record has that
+	 * option.
+	 */
 	static const struct {
 		const char	*name;
 		const char	*option;
@@ -397,7 +400,10 @@ int setup_environment(const struct setup *setup, const char *output, bool join)
 	else
 		error |= put("SIFIVE_TRACE_HEADER",
 			     o->flags & SIFIVE_TRACE_HEADER_ONCE ? "once" : NULL);
-	/* This is for programs that end without running their exit handlers. */
+	/*
+	 * Have the library write side-car files early, for programs that end without running exit
+	 * handlers.
+	 */
 	if (machine_side_car() && !join)
 		error |= put("SIFIVE_TRACE_META", "early");
 	return error;

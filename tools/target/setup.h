@@ -16,21 +16,21 @@
 
 /**
  * struct setup - the user's settings
- * @options:	options for the library, after setup_finish()
- * @parsed:	the driver's form of @options
- * @events:	-e, or NULL for cycles and instructions where available
- * @sram:	--sink sram
- * @per_cpu:	counts are per hart
- * @switches:	the kernel records context switches
- * @syscalls:	the kernel also records system calls
- * @faults:	the kernel also records page faults
+ * @options:	options for the library, complete after setup_finish()
+ * @parsed:	@options in the driver's form
+ * @events:	value of -e, or NULL for cycles and instructions if available
+ * @sram:	set by --sink sram
+ * @per_cpu:	set if counts are per hart
+ * @switches:	set if the kernel records context switches
+ * @syscalls:	set if the kernel also records system calls
+ * @faults:	set if the kernel also records page faults
  * @turn_us:	length of a turn in microseconds, if there are more events than counters
  */
 struct setup {
 	struct sifive_trace_options	options;
 	struct perf_setup		parsed;
 	const char			*events;
-	int				sram;	/* 0 or 1 */
+	int				sram;	/* 1 for --sink sram */
 	bool				per_cpu;
 	bool				switches;
 	bool				syscalls;
@@ -38,7 +38,7 @@ struct setup {
 	unsigned int			turn_us;
 };
 
-/* Groups of these options, for a struct with the member @member. */
+/* The option groups of a command whose struct @type has a struct setup as @member. */
 #define SETUP_GROUPS(type, member)						\
 	{ "What to record", setup_what, offsetof(type, member) },		\
 	{ "Where to", setup_where, offsetof(type, member) }
@@ -87,8 +87,9 @@ void setup_ignored(const char *command);
 
 /**
  * setup_environment() - set the environment variables for the preloaded library; return 0 or -1
- * @output:	the trace or, if @join is set, a folder for the parts of the processes
- * @join:	the command holds the session, and processes join it
+ * @output:	path of the trace or, if @join is set, of the folder in which the processes write
+ *		their data
+ * @join:	set if the command holds the session, and processes join it
  */
 int setup_environment(const struct setup *setup, const char *output, bool join);
 
