@@ -19,13 +19,13 @@
 #include "machine.h"
 #include "sidecar.h"
 
-/* Marks the end of the part that all pieces of a recording share. */
+/* Begins the text that differs between the pieces of a recording. */
 #define PIECE		",\n\"piece\":"
 
-/* The format is the same as the library's. */
+/* Begins the coverage and losses, in this command's side-car files and in the library's. */
 #define COVERAGE	",\n\"coverage\":{"
 
-/* Append a whole file. */
+/* Copy the contents of a file to @out. */
 static int put_file(struct output *out, const char *path)
 {
 	FILE *file = fopen(path, "re");
@@ -72,7 +72,7 @@ static void put_machine(struct output *out)
 	machine_file("/proc/device-tree/model", board, sizeof(board));
 	if (!*board)
 		machine_file("/sys/class/dmi/id/product_name", board, sizeof(board));
-	/* The kernel reports this for a machine without a name. */
+	/* The kernel reports this if the machine's name is not set. */
 	if (!uname(&name) && strcmp(name.nodename, "(none)")) {
 		put_string(out, "\"host\":");
 		put_json(out, name.nodename);
@@ -118,7 +118,8 @@ static void put_losses(const struct sifive_trace_losses *losses,
 }
 
 /*
- * Write the losses that the session's program counted, even if it has ended without writing them.
+ * Write the losses that the session's program counted. The driver has them even if the program
+ * could not write them.
  */
 static void put_lost(int fd, const struct sifive_trace_status *status,
 		     struct output *out)
@@ -151,7 +152,7 @@ static void put_utc(const struct sifive_trace_sink *sink, struct output *out)
 			   (uint64_t)sink->time, (uint64_t)sink->time_ns + (uint64_t)ns);
 }
 
-/* Write when data was lost. */
+/* Write the times at which data was lost. */
 static void put_gaps(const struct sifive_trace_sink *sink, const struct drain *drain,
 		     struct output *out)
 {
@@ -162,8 +163,8 @@ static void put_gaps(const struct sifive_trace_sink *sink, const struct drain *d
 }
 
 /*
- * Write how much of a run of @ran nanoseconds a sink contains or, if the sink is drained,
- * its file; @drain may be NULL.
+ * Write how much of a run of @ran nanoseconds the trace in a sink covers or, if @drain is not NULL,
+ * the trace in the sink's file.
  */
 static void put_coverage(const struct sifive_trace_sink *sink, uint64_t ran,
 			 const struct sifive_trace_status *status,
@@ -232,8 +233,8 @@ int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sin
 }
 
 /*
- * Open a side-car file to read it. Another user may be able to replace it in its folder, by a
- * link to a file that only this user may read, and whose text must not appear in a new file.
+ * Open a side-car file to read it. In some folders, another user can replace it by a link to a file
+ * that only this user may read. The text of such a file must not appear in the new side-car file.
  */
 static FILE *open_meta(const char *meta)
 {
@@ -253,7 +254,7 @@ static FILE *open_meta(const char *meta)
 	return NULL;
 }
 
-/* Return the text of a side-car file, to be freed. */
+/* Return the text of a side-car file, which the caller frees. */
 static char *read_meta(const char *meta)
 {
 	FILE *file = open_meta(meta);
@@ -273,10 +274,10 @@ static char *read_meta(const char *meta)
 }
 
 /*
- * Return the position of coverage and losses, or where to insert them, because a side-car file
- * written at the program's start does not have them. Return NULL if the end is missing, because the
- * disk may have been full. Strings contain no newlines. Also read the duration of the run, if
- * present.
+ * Return the position of coverage and losses in @text or, in a side-car file that was written at
+ * the program's start and has none, the position at which to insert them. Return NULL if the end of
+ * the file is missing, as when the disk was full. Also read the duration of the run, if present.
+ * The search relies on newlines, which strings do not contain.
  */
 static char *coverage_of(char *text, uint64_t *ran)
 {
@@ -290,7 +291,7 @@ static char *coverage_of(char *text, uint64_t *ran)
 	return found;
 }
 
-/* Replace @meta with its new text, which was written to @whole. */
+/* Close @out and rename its file, @whole, to @meta. */
 static int replace(struct output *out, const char *whole, const char *meta)
 {
 	if (!output_close(out) && !rename(whole, meta))
@@ -328,7 +329,7 @@ int sidecar_complete(int fd, const char *meta, const struct sifive_trace_sink *s
 
 int sidecar_copy(const char *from, const char *meta, const struct trigger_hit *hit)
 {
-	/* Only the program can read the encoder's time. */
+	/* Times are omitted, because only the program can read the encoder's time. */
 	static const struct trigger_clock unknown;
 	char *text = read_meta(from), whole[SIDECAR_PATH + 4];
 	struct output *out;
@@ -345,7 +346,7 @@ int sidecar_copy(const char *from, const char *meta, const struct trigger_hit *h
 	return out ? replace(out, whole, meta) : -1;
 }
 
-/* Write the beginning of a side-car file, with the calls that were recorded. */
+/* Write the beginning of a side-car file, which describes the calls that were recorded. */
 static void put_part(const struct meta_part *part, struct output *out)
 {
 	put_string(out, "{\"part\":{");
@@ -368,7 +369,7 @@ int sidecar_part(const char *meta, const struct meta_part *part)
 	return out ? replace(out, whole, meta) : -1;
 }
 
-/* Write what is common to all pieces: @part, and @text up to @end, which may be NULL. */
+/* Write the text that all pieces share: @part, and @text up to @end if that is not NULL. */
 static void put_head(struct output *out, const struct meta_part *part, const char *text,
 		     const char *end)
 {

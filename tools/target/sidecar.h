@@ -20,7 +20,7 @@
  * sidecar_write() - write a whole side-car file
  * @fd:		the trace device
  * @trace:	path of the sink's bytes
- * @sink:	the sink, with the bytes that the file has
+ * @sink:	state of the sink; @bytes is the size of the file
  * @description: file that capture_describe() has written, or NULL if there is none
  * @objects:	the objects in memory, or NULL if the description has them
  * @drain:	state of the copying, if the bytes were drained, or NULL
@@ -35,8 +35,8 @@ int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sin
 /**
  * sidecar_complete() - add coverage and losses to the side-car file that a program's library wrote
  * @meta:	path of the side-car file
- * @finished:	set to whether the program had written its own file at its end; unchanged if the
- *		file cannot be read
+ * @finished:	set to whether the program had completed the file at its end; unchanged if the file
+ *		cannot be read
  *
  * The other parameters are those of sidecar_write(). Return: 0, or -1 after printing an error.
  */
@@ -45,31 +45,34 @@ int sidecar_complete(int fd, const char *meta, const struct sifive_trace_sink *s
 
 /**
  * sidecar_copy() - write the side-car file of a snapshot, without coverage
- * @from:	the program's file, as written at its start
- * @meta:	the snapshot's file
+ * @from:	path of the file that the program wrote at its start
+ * @meta:	path of the snapshot's side-car file
  * @hit:	the call that triggered the snapshot; its @function is NULL if there is none
  *
  * Return: 0, or -1 after printing an error.
  */
 int sidecar_copy(const char *from, const char *meta, const struct trigger_hit *hit);
 
-/** sidecar_unrecorded() - set the number of processes that were not recorded, for "lost" */
+/*
+ * * sidecar_unrecorded() - set the number of processes that were not recorded, which side-car files
+ * list among the losses
+ */
 void sidecar_unrecorded(uint64_t processes);
 
 /**
- * sidecar_part() - add which calls were recorded
- * @meta:	the side-car file
+ * sidecar_part() - add a description of the recorded calls
+ * @meta:	path of the side-car file
  *
  * Return: 0, or -1 after printing an error.
  */
 int sidecar_part(const char *meta, const struct meta_part *part);
 
 /**
- * struct sidecar_state - how much was captured and lost up to some time
- * @sink:	state of the sink, with the written bytes in @given
+ * struct sidecar_state - how much a sink has captured and lost up to some time
+ * @sink:	state of the sink; @given is the number of bytes written to files
  * @status:	state of the capture
  * @losses:	losses that the program counted
- * @time:	nanoseconds of CLOCK_MONOTONIC
+ * @time:	the time, in nanoseconds of CLOCK_MONOTONIC
  */
 struct sidecar_state {
 	struct sifive_trace_sink	sink;
@@ -79,7 +82,7 @@ struct sidecar_state {
 };
 
 /**
- * sidecar_begin() - write the side-car file of a piece of a recording, as it begins
+ * sidecar_begin() - write the side-car file of a piece when the piece begins
  * @whole:	path of the recording's side-car file
  * @piece:	path of the piece's side-car file
  * @part:	selection of the recorded calls
@@ -94,7 +97,7 @@ int sidecar_begin(const char *whole, const char *piece, const struct meta_part *
 /**
  * sidecar_end() - add coverage and losses of a piece
  * @piece:	path of its side-car file
- * @from, @to:	the states where it begins and ends
+ * @from, @to: states where the piece begins and ends
  * @drain:	state of the copying
  * @cut:	the state of the trace up to here if another piece follows, or NULL
  *

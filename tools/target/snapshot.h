@@ -10,12 +10,12 @@
 void snapshot_take_signal(void);
 
 /**
- * snapshot_return_signal() - in the program's process, including a dry run's, restore
- * the handling of SIGUSR2
+ * snapshot_return_signal() - restore the handling of SIGUSR2; called in the program's process, also
+ * in a dry run
  */
 void snapshot_return_signal(void);
 
-/** snapshot_allow() - let SIGUSR2 end a wait with this mask */
+/** snapshot_allow() - remove SIGUSR2 from the signal mask of a wait */
 void snapshot_allow(sigset_t *mask);
 
 /** snapshot_requested() - whether SIGUSR2 has arrived since the last call */

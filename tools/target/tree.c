@@ -19,21 +19,21 @@
 #include "../trace/meta.h"
 #include "tree.h"
 
-/* Size limit for the text that this source file adds to the side-car file. */
+/* Size limit for the processes, threads and objects in the side-car file. */
 #define BYTES_MAX	(META_BYTES_MAX / 4 * 3)
 
-/* Longer command lines are omitted. */
+/* Maximum length of a command line; longer ones are omitted. */
 #define ARGS_MAX	1024
 
 /**
  * struct process - a program executed in a process
- * @file:	number of its file
+ * @file:	number of the file that describes it
  * @pid, @parent: process ids
  * @from, @to: times between which it was recorded, in ticks; @timed and @ended show whether these
  *		are known
- * @whole:	set if its file is complete
- * @outside:	set if it cannot load the library
- * @exe, @args: lines of the side-car file, or NULL if unknown
+ * @whole:	set if the file is complete
+ * @outside:	set if the program cannot load the library
+ * @exe, @args: path and command line in JSON, or NULL if unknown
  */
 struct process {
 	size_t		file;
@@ -43,7 +43,9 @@ struct process {
 	char		*exe, *args;
 };
 
-/* A line; for an object also its processes in order, and its key in the index. */
+/*
+ * A line. For an object, @process lists its processes in order, and @key is its key in the index.
+ */
 struct line {
 	char		*text;
 	size_t		*process;
@@ -59,7 +61,7 @@ struct lines {
 
 /**
  * struct parts - the contents of all files
- * @failed:	out of memory
+ * @failed:	set if out of memory
  */
 struct parts {
 	struct process	*process;
@@ -70,7 +72,7 @@ struct parts {
 
 /* ---- reading --------------------------------------------------------------- */
 
-/* Make room for one more element of @size in an array that grows by doubling. */
+/* Make room for one more element of @size bytes in an array whose size doubles as needed. */
 static void *grow(struct parts *parts, void *array, size_t count, size_t size)
 {
 	void *more = array;
@@ -102,7 +104,7 @@ static uint64_t key_of(const void *lines, uint32_t number)
 	return ((const struct line *)lines)[number - 1].key;
 }
 
-/* Return the FNV-1a hash. */
+/* Return the FNV-1a hash of @text. */
 static uint64_t hash_text(const char *text)
 {
 	uint64_t hash = 0xcbf29ce484222325ull;
@@ -130,7 +132,7 @@ static void grow_index(struct parts *parts, struct lines *lines)
 }
 
 /*
- * Return the line of an object, which is added if no line has the same text, or NULL if out of
+ * Return the line of the object with this text, adding it if there is none, or NULL if out of
  * memory.
  */
 static struct line *find_object(struct parts *parts, const char *text)
@@ -156,7 +158,7 @@ static struct line *find_object(struct parts *parts, const char *text)
 	return &objects->line[*slot - 1];
 }
 
-/* Add the object of @text to process @process. */
+/* Add the object with this text to the objects of process @process. */
 static void add_object(struct parts *parts, const char *text, size_t process)
 {
 	struct line *line = find_object(parts, text);
@@ -171,7 +173,10 @@ static void add_object(struct parts *parts, const char *text, size_t process)
 	more[line->processes++] = process;
 }
 
-/* Return the rest of a line after @key, without the comma at its end, or NULL for other keys. */
+/*
+ * Return the value in a line that begins with @key, without the comma at its end, or NULL if the
+ * line has another key.
+ */
 static char *value_of(char *line, const char *key)
 {
 	size_t length = strlen(key), end;
@@ -185,7 +190,10 @@ static char *value_of(char *line, const char *key)
 	return line;
 }
 
-/* Cut off the text after an array's element: a comma, or the end of the array and the file. */
+/*
+ * Cut off what follows an array's element in its line: a comma, or the end of the array and perhaps
+ * of the file.
+ */
 static char *element(char *line)
 {
 	size_t end = strlen(line);
@@ -205,7 +213,7 @@ static char *short_copy(const char *text)
 
 static void read_line(struct parts *parts, struct process *process, char *line, char *list)
 {
-	/* The file was not written completely. */
+	/* Ignore an incomplete last line. */
 	if (!strchr(line, '\n'))
 		return;
 	line[strcspn(line, "\n")] = '\0';
@@ -247,7 +255,9 @@ static void read_part(struct parts *parts, FILE *file)
 	parts->processes++;
 }
 
-/* The process of a file, and the number of programs that it executed before. */
+/*
+ * The name of a file: the process, and the number of programs that the process had executed before.
+ */
 struct name {
 	int		pid;
 	unsigned int	image;
@@ -307,7 +317,7 @@ static bool some_broke_off(const struct parts *parts)
 	return false;
 }
 
-/* Programs without the library are described last, so they may not be in order. */
+/* Sort by process and time, because the files of programs without the library are written last. */
 static int by_start(const void *left, const void *right)
 {
 	const struct process *a = left, *b = right;
@@ -336,8 +346,9 @@ static int by_number(const void *left, const void *right)
 }
 
 /*
- * Sort the processes, which objects name by number, by id and time, and the objects by their first
- * process. The index of objects is no longer needed.
+ * Sort the processes by id and time, and renumber them in the lists of the objects. Then sort the
+ * objects by their first process. From now on, @key is no longer a hash, so the index cannot be
+ * used.
  */
 static void sort_processes(struct parts *parts)
 {
@@ -365,7 +376,7 @@ static void sort_processes(struct parts *parts)
 	free(place);
 }
 
-/* A program ends when its process executes the next one. */
+/* Set the end of each program whose process then executed another one. */
 static void end_images(struct parts *parts)
 {
 	size_t i;
@@ -429,7 +440,7 @@ static void put_process(struct output *out, const struct process *process)
 	put_string(out, "}");
 }
 
-/* Processes share all objects that name no process. */
+/* Write an object. An object that all processes have mapped lists no processes. */
 static void put_object(struct output *out, const struct line *line, size_t processes)
 {
 	size_t i;
@@ -441,7 +452,7 @@ static void put_object(struct output *out, const struct line *line, size_t proce
 	put_string(out, i ? "]}" : "}");
 }
 
-/* Return the number of JSON values and groups, as the reader counts them. */
+/* Return the number of JSON values and groups in @text, counted as the reader does. */
 static size_t values_of(const char *text)
 {
 	size_t values = 1;
@@ -452,8 +463,8 @@ static size_t values_of(const char *text)
 }
 
 /**
- * struct room - what remains of the reader's limits for the text
- * @bytes, @values: remaining bytes and values
+ * struct room - what remains of the reader's limits
+ * @bytes, @values: number of bytes and of JSON values that still fit
  */
 struct room {
 	size_t	bytes, values;
@@ -470,7 +481,7 @@ static bool has_room(struct room *room, const char *text, size_t more)
 	return true;
 }
 
-/* Omit a line that does not fit; return whether it did. */
+/* Omit a line that does not fit; return whether it was omitted. */
 static bool omit(struct room *room, char **line)
 {
 	if (!*line || has_room(room, *line, 0))
@@ -501,7 +512,7 @@ static void put_processes(struct tree *tree, struct parts *parts, struct output 
 	put_string(out, "],\n");
 }
 
-/* Write the threads in the files, and those of @names that are not in them. */
+/* Write the threads that the files describe, and those of @names that are in no file. */
 static void put_threads(struct tree *tree, const struct parts *parts, struct names *names,
 			struct output *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Describes the processes of a recording: the program and its descendants. Each process writes
- * the data that only it has to a separate file; this code joins the files.
+ * Describes the processes of a recording: the program and its descendants. Each process writes the
+ * data that only it has to a separate file; this code combines the files.
  */
 #ifndef SIFIVE_TRACE_TREE_H
 #define SIFIVE_TRACE_TREE_H
@@ -21,9 +21,9 @@
 /**
  * struct tree - the processes of a recording
  * @folder:	the folder in which the processes write, "" if none
- * @left_out, @threads_left_out, @objects_left_out: numbers of processes, of threads, and of
- *		objects of other processes, that do not fit into the side-car file
- * @programs_left_out: number of other processes whose program's path does not fit
+ * @left_out, @threads_left_out, @objects_left_out: numbers of processes, of threads, and of objects
+ *		of the remaining processes that do not fit into the side-car file
+ * @programs_left_out: number of the remaining processes whose program's path does not fit
  */
 struct tree {
 	char	folder[TREE_FOLDER];
@@ -41,8 +41,9 @@ int tree_open(struct tree *tree);
  * @pid, @parent: process ids
  * @exe:	path of the process's program, or NULL if unknown
  * @argv:	command line of the process, or NULL if unknown
- * @from, @to:	times between which it ran, in ticks, 0 if unknown
- * @outside:	set if it cannot load the library; the process may have executed other programs
+ * @from, @to:	times between which it ran, in ticks, or 0 if unknown
+ * @outside:	set if the program cannot load the library; the process may then have several
+ *		descriptions, one for each program
  */
 struct tree_process {
 	pid_t	pid;

@@ -35,7 +35,7 @@ struct trigger_thread {
 
 /* ---- options --------------------------------------------------------------- */
 
-/* Return the colon before the number or time; C++ names contain double colons. */
+/* Return the colon before the number or time, but not a double colon in a C++ name. */
 static const char *last_colon(const char *value)
 {
 	const char *colon = strrchr(value, ':');
@@ -122,7 +122,10 @@ void trigger_see(struct trigger *trigger, const struct program *program,
 			continue;
 		trigger->waits = false;
 		trigger->refused = error || probes_open(&trigger->probes, &found, option);
-		/* The probes were set one by one, so a call's end may have been missed. */
+		/*
+		 * The probes were set one after another, so ends of calls may have been missed
+		 * until now.
+		 */
 		trigger->unsure = perf_device_now();
 		if (!trigger->refused)
 			report("--%s %s: found in %s, which was loaded later: calls before this moment do not count",
@@ -190,7 +193,9 @@ static struct trigger_thread *find_thread(struct trigger *trigger, pid_t tid)
 	return &trigger->thread[*slot - 1];
 }
 
-/* Calls deeper in the stack, which grows down, were left by longjmp or an exception. */
+/*
+ * Forget the calls deeper in the stack, which grows down: longjmp() or an exception has left them.
+ */
 static void forget_left(struct trigger_thread *thread, uint64_t sp)
 {
 	while (thread->depth && thread->open[thread->depth - 1].sp <= sp)
@@ -206,7 +211,7 @@ static void begin(struct trigger *trigger, const struct probe_event *event)
 		trigger->probes.lost++;
 		return;
 	}
-	/* The end of such a call may have been lost. */
+	/* Do not time this call, because its end may have been lost. */
 	if (event->time < trigger->unsure)
 		return;
 	forget_left(thread, event->sp);
@@ -232,7 +237,9 @@ static bool end(struct trigger *trigger, const struct probe_event *event, uint64
 
 	while (depth && thread->open[depth - 1].sp != event->sp)
 		depth--;
-	/* This event was a jump within the function, to an unknown target. */
+	/*
+	 * No call has ended: this was a jump to an unknown target, which was within the function.
+	 */
 	if (!depth)
 		return false;
 	thread->depth = depth - 1;
@@ -244,8 +251,8 @@ static bool end(struct trigger *trigger, const struct probe_event *event, uint64
 }
 
 /*
- * An end after a loss must not be matched with a start before it, because ends in between
- * may be missing.
+ * Forget all calls that have not ended. An end after a loss must not be matched with a start before
+ * the loss, because ends in between may be missing.
  */
 static void forget_all(struct trigger *trigger, uint64_t until)
 {
@@ -257,7 +264,7 @@ static void forget_all(struct trigger *trigger, uint64_t until)
 		trigger->unsure = until;
 }
 
-/* Whether the event is a hit of a call that began at @from. */
+/* Whether the event makes a call trigger a snapshot; @from is set to the start of the call. */
 static bool is_hit(struct trigger *trigger, const struct probe_event *event, uint64_t *from)
 {
 	*from = event->time;

@@ -15,7 +15,9 @@
 #include "program.h"
 #include "ticks.h"
 
-/* Interval in nanoseconds at which the probes are read; events are handled at this age. */
+/*
+ * Interval in nanoseconds at which the probes are read. Events are handled when they are this old.
+ */
 #define TRIGGER_PERIOD	1000000
 
 /**
@@ -25,9 +27,9 @@
  * @call:	number of the call, from 1, among the calls of all threads; if @slow is set,
  *		calls are numbered in the order in which they ended
  * @tid:	thread that made the call
- * @limit:	--slower-than, nanoseconds
+ * @limit:	time limit of --slower-than in nanoseconds
  * @from, @to: start and end of the call in nanoseconds of CLOCK_MONOTONIC; @to only if @slow is set
- * @last:	the file contains the ring at the program's end
+ * @last:	set if the file contains the ring at the program's end
  */
 struct trigger_hit {
 	const char	*function;
@@ -45,21 +47,21 @@ struct trigger_thread;
 /**
  * struct trigger - state of option --trigger or --slower-than
  * @function:	the function, or NULL if the option was not given
- * @slow:	--slower-than
- * @limit:	N, or TIME in nanoseconds
+ * @slow:	set for --slower-than, clear for --trigger
+ * @limit:	N of --trigger, or TIME of --slower-than in nanoseconds
  * @waits:	set if no object loaded so far has the function, so there are no probes
  * @looked:	number of loaded objects that do not have the function, if @waits is set
  * @refused:	set if an object has the function, but it could not be probed
  * @probes:	probes of the function
  * @calls:	number of calls that began
  * @ended:	number of calls that ended, if @slow is set
- * @longest:	longest time of an ended call, nanoseconds
+ * @longest:	duration of the longest call that ended, in nanoseconds
  * @unsure:	time until which events were lost, or not all probes were set
- * @hits:	calls that trigger a snapshot
- * @snapshots:	hits that have a snapshot; counted by the caller
- * @failed:	hits whose snapshot could not be written; counted by the caller
- * @early:	hits that began before the previous snapshot was written
- * @thread:	calls that have not ended, by thread, for @threads threads
+ * @hits:	number of calls that trigger a snapshot (hits)
+ * @snapshots:	number of hits with a snapshot; counted by the caller
+ * @failed:	number of hits whose snapshot could not be written; counted by the caller
+ * @early:	number of hits that began before the previous snapshot was written
+ * @thread:	the @threads threads, with their calls that have not ended
  */
 struct trigger {
 	char			*function;
@@ -105,7 +107,7 @@ int trigger_open(struct trigger *trigger, const struct program *program);
  * @objects:	all objects that have been loaded
  *
  * The kernel sets and removes the probes' breakpoints whenever a process maps or unmaps the file,
- * so an object that has been unloaded leaves nothing behind, and may be loaded elsewhere.
+ * so an object may be unloaded and loaded again at another address.
  */
 void trigger_see(struct trigger *trigger, const struct program *program,
 		 const struct objects *objects);
@@ -122,7 +124,7 @@ void trigger_read(struct trigger *trigger);
  * @until:	time of the latest call to look at
  * @covered:	time at which the latest snapshot was complete; calls that began earlier trigger
  *		none
- * @hit:	filled
+ * @hit:	set to the call
  *
  * Return: whether there is such a call; if so, the caller must take a snapshot.
  */
@@ -135,10 +137,12 @@ static inline bool trigger_unset(const struct trigger *trigger)
 	return trigger->waits || trigger->refused;
 }
 
-/** trigger_report() - print statistics of all snapshots; @quiet: only losses */
+/** trigger_report() - print statistics of all snapshots, or only losses if @quiet is set */
 void trigger_report(const struct trigger *trigger, bool quiet);
 
-/** trigger_clock() - read both clocks; a session without timestamps has no encoder time */
+/*
+ * * trigger_clock() - read both clocks; @hz is 0 if the session has no timestamps that can be read
+ */
 void trigger_clock(const struct perf_device *device, struct trigger_clock *clock);
 
 /** trigger_describe() - write "trigger":{...} of a side-car file */

@@ -96,7 +96,7 @@ void watch_report(int error)
 	       strerror(error));
 }
 
-/* Return how long an event has been enabled, excluding the time after its CPU went offline. */
+/* Return the time for which an event has been enabled, which ends when its CPU goes offline. */
 static uint64_t enabled(int fd)
 {
 	struct {
@@ -109,7 +109,7 @@ static uint64_t enabled(int fd)
 
 size_t watch_late(const struct watch *watch)
 {
-	/* Longer than a tick of any kernel's timer. */
+	/* Longer than the tick of any kernel's timer. */
 	struct timespec moment = { .tv_nsec = 20000000 };
 	const long online = sysconf(_SC_NPROCESSORS_ONLN);
 	uint64_t *before = calloc(watch->cpus + 1, sizeof(*before));
@@ -148,7 +148,7 @@ static void add_mapping(struct objects *objects, const struct mapping *mapping)
 			    mapping->length, mapping->offset);
 }
 
-/* Threads are started by the same event. */
+/* Handle the start of a process; the same record also reports the start of a thread. */
 static void add_child(struct objects *objects, const struct fork *fork)
 {
 	if (objects && fork->pid != fork->parent)
@@ -165,7 +165,7 @@ static void read_ring(struct watch *watch, struct perf_event_mmap_page *page,
 		struct mapping mapping;
 		struct fork fork;
 		struct loss loss;
-		/* A record's length is a 16-bit number; one more byte is for a NUL. */
+		/* The length of a record is a 16-bit number; the last byte is for a NUL. */
 		char bytes[65536];
 	} record;
 
@@ -223,13 +223,16 @@ void watch_wait(struct watch *watch, const struct pollfd *also,
 	event[watch->cpus] = also ? *also : (struct pollfd){ .fd = -1 };
 	/*
 	 * Handle pending signals first, because pending events would delay them. After a signal,
-	 * return to the caller, which must check what was announced, such as the end of a child.
+	 * return to the caller, which checks what has happened, such as the end of a child.
 	 */
 	if (ppoll(NULL, 0, &now, mask) < 0)
 		return;
 	if (ppoll(event, watch->cpus + 1, longest, mask) <= 0)
 		return;
-	/* The ring of an offline CPU has no more events. */
+	/*
+	 * Stop polling the events of CPUs that have gone offline: their rings receive no more
+	 * events.
+	 */
 	for (i = 0; i < watch->cpus; i++) {
 		if (!(watch->event[i].revents & (POLLHUP | POLLERR)))
 			continue;

@@ -15,8 +15,8 @@
 
 /**
  * struct watch - the events of all CPUs
- * @event:	one event for each of the @cpus CPUs, and one more
- * @ring:	the ring of each event
+ * @event:	descriptors to poll: one for each of the @cpus CPUs, and one more for watch_wait()
+ * @ring:	ring of each CPU's event
  * @names:	receives events about threads, or NULL
  * @descendants:	receives events about processes, or NULL
  */
@@ -30,9 +30,8 @@ struct watch {
 
 /**
  * watch_open() - start watching all processes
- * @watch:	the result, for watch_close() even after an error
- * @seldom:	whether watch_wait() returns when a ring is filling up rather than at the first
- *		event
+ * @watch:	the result; needs watch_close(), even after an error
+ * @seldom:	set if watch_wait() is to return when a ring is filling up, not at the first event
  * @names:	receives events about threads, or NULL
  * @descendants:	receives events about processes, or NULL
  *
@@ -47,7 +46,7 @@ void watch_report(int error);
  * watch_read() - process the events since the last call
  * @objects_of:	called with @context; returns the set to which the objects mapped by process
  *		@pid are added, or NULL to ignore them
- * @missed:	a set whose @missed is increased by the number of missed events
+ * @missed:	set of objects whose @missed is increased by the number of missed events
  */
 void watch_read(struct watch *watch, struct objects *(*objects_of)(void *context, pid_t pid),
 		void *context, struct objects *missed);
@@ -65,8 +64,8 @@ void watch_wait(struct watch *watch, const struct pollfd *also,
 /**
  * watch_late() - return the number of online CPUs that were not always watched
  *
- * They came online after watch_open(), perhaps after having been offline; perf's events end when
- * their CPU goes offline.
+ * Such a CPU came online after watch_open(), perhaps having been offline for a time only; perf's
+ * events end when their CPU goes offline.
  */
 size_t watch_late(const struct watch *watch);
 
