@@ -20,7 +20,7 @@ uint64_t cause_time(const struct input *input, uint64_t ticks, uint64_t near)
 	return back < ahead ? near - back : near + ahead;
 }
 
-/* Set @time to the latest time before @near that wraps to @ticks; return false if none does. */
+/* Set @time to the latest time before @near that wraps to @ticks; return false if there is none. */
 static bool find_before(const struct input *input, uint64_t ticks, uint64_t near, uint64_t *time)
 {
 	const uint64_t back = (near - ticks) & trace_time_mask(input->trace);
@@ -86,7 +86,10 @@ const char *cause_why(const struct input *input, char text[CAUSE_SIZE])
 	return text;
 }
 
-/* The time is marked with ~ because it is inexact: a clock other than the trace's measured it. */
+/*
+ * Write a time, marked with ~ because it is inexact: it was measured by another clock than the
+ * trace's.
+ */
 static void put_when(const struct input *input, uint64_t ticks, char *text, size_t size)
 {
 	if (input->hz)
@@ -96,8 +99,8 @@ static void put_when(const struct input *input, uint64_t ticks, char *text, size
 }
 
 /*
- * Whether the call began before the trace, judging by its time or, if that is unknown, its
- * duration.
+ * Whether the call began before the trace did, judging by the call's time or, if that is unknown,
+ * by its duration.
  */
 static bool begins_later(const struct input *input)
 {

@@ -13,31 +13,35 @@
 /**
  * cause_time() - extend a wrapped time of the side-car file to a time of the trace
  * @ticks:	the time from the side-car file
- * @near:	a time in the trace less than half a lap away
+ * @near:	a time of the trace, less than half the range of a timestamp away
  */
 uint64_t cause_time(const struct input *input, uint64_t ticks, uint64_t near);
 
 /**
  * cause_gap() - find when a gap of the side-car file began and ended
  * @number:	number of the gap, from 0
- * @begin, @end: set to ticks: the latest times before the next gap, or near the end of the trace
+ * @begin, @end: set to its times in ticks. These are the latest possible times before the next gap
+ *		or, for the last gap, those nearest to the end of the trace
  *
  * Return: false if the times are unknown.
  */
 bool cause_gap(const struct input *input, size_t number, uint64_t *begin, uint64_t *end);
 
 /**
- * cause_span() - find when the call began and ended
+ * cause_span() - find when the call that triggered the snapshot began and ended
  * @from, @to: start and end of the call in ticks; equal for a snapshot at the call's start
  *
  * Return: false if there is no such call, or its time is unknown.
  */
 bool cause_span(const struct input *input, uint64_t *from, uint64_t *to);
 
-/** cause_why() - return "call 7 of f took 2.000 ms, longer than 1.000 ms", or ""; returns @text */
+/*
+ * * cause_why() - write "call 7 of f took 2.000 ms, longer than 1.000 ms", or "", to @text; return
+ * @text
+ */
 const char *cause_why(const struct input *input, char text[CAUSE_SIZE]);
 
-/** cause_text() - like cause_why(), with the call's thread and times */
+/** cause_text() - like cause_why(), and also write the call's thread and times */
 const char *cause_text(const struct input *input, char text[CAUSE_SIZE]);
 
 #endif /* SIFIVE_TRACE_CAUSE_H */

@@ -5,7 +5,7 @@
 #include "clocks.h"
 #include "ring.h"
 
-/* Number of a source's latest stores that show the steps of its clock. */
+/* Number of a source's latest stores in which the steps of its clock are measured. */
 #define FEW		256
 
 /*
@@ -98,9 +98,10 @@ static void doubt(const struct window *window)
 }
 
 /*
- * Find the store whose timestamp is damaged. Flipping the bit from that store up to the
- * contradiction changes the time steps at both ends; time must not go back at either end. Return
- * window->end if the message at the contradiction itself is damaged.
+ * Find the store whose timestamp is damaged. Flipping the bit in all stores from there up to the
+ * contradiction changes two time steps: those at the beginning and at the end. In neither may time
+ * go back. Choose the store for which the longer of the two is shortest, or return window->end if
+ * the message at the contradiction itself is damaged.
  */
 static size_t find_damage(const struct window *window, uint64_t time)
 {
@@ -212,9 +213,10 @@ static void end_stretch(const struct nexus *nexus, struct clocks_stretch *stretc
 }
 
 /*
- * Sources in @last whose time is before the latest time in @first contradict the source of that
- * time. If no other source agrees with that source, its times become doubtful. If one agrees, or if
- * only one contradicts it, the times of the contradicting sources become doubtful.
+ * Other sources whose times in @last are before the latest time in @first contradict the source of
+ * that latest time, and the remaining ones agree with it. If none agrees, its times become
+ * doubtful. If one agrees, or if only one contradicts it, the times of the contradicting sources
+ * become doubtful.
  */
 static void compare_stretches(struct clocks *clocks, struct nexus *nexus,
 			      const struct clocks_stretch *first,
@@ -256,11 +258,11 @@ void clocks_compare(struct clocks *clocks, struct nexus *nexus)
 /**
  * struct ending - a source's stores in the queue after its latest absolute time
  * @stores:	number of these stores
- * @early:	number of stores before the last FEW, or all if there are at most FEW
- * @last:	time of the previous store in the current direction of the search
- * @longest:	longest step of its time, among the last FEW stores
+ * @early:	number of stores before the last FEW; all of them if there are at most FEW
+ * @last:	time of the store that was visited before
+ * @longest:	longest time step among the last FEW stores
  * @lowest:	lowest of the highest changed bits of these steps, or 0 if none
- * @bits:	bits that those steps change and that nothing has confirmed yet
+ * @bits:	bits that these steps change, except those confirmed so far
  */
 struct ending {
 	size_t		stores;
@@ -289,8 +291,8 @@ static void measure_step(struct ending *ending, uint64_t from, uint64_t to)
 }
 
 /*
- * The times after a very long pause may be too few to confirm the bits that the pause changed, so
- * only the steps near the end are measured.
+ * Measure the time steps near the end of each source. Earlier steps are not measured, because too
+ * few times may follow a very long pause to confirm the bits that the pause changed.
  */
 static void measure_steps(const struct clocks *clocks, struct ending *endings)
 {
@@ -317,8 +319,8 @@ static void measure_steps(const struct clocks *clocks, struct ending *endings)
 }
 
 /*
- * For @open sources, marks times as inferred from the end back to the store that confirms the last
- * bit.
+ * For the @open sources with unconfirmed bits, mark times as inferred, from the end back to the
+ * store that confirms the last such bit.
  */
 static void doubt_ends(struct clocks *clocks, struct ending *endings, unsigned int open)
 {

@@ -24,12 +24,12 @@ struct clocks_event {
 };
 
 /**
- * struct clocks_stretch - at least RING_SKEW bytes of the trace
+ * struct clocks_stretch - a stretch of at least RING_SKEW bytes of the trace
  * @end:	offset of its end
  * @now:	each source's clock at @end
  * @sent:	set for each source that sent messages in the stretch, and whose time was known
- * @late:	the source with the latest clock
- * @latest:	the latest source's time, or 0 if there is none
+ * @late:	source with the latest time
+ * @latest:	time of that source, or 0 if there is none
  */
 struct clocks_stretch {
 	uint64_t	end;
@@ -44,7 +44,7 @@ struct clocks_stretch {
  * @store:	array of CLOCKS_QUEUE stores, of which the first @stores are queued, the oldest
  *		first
  * @mask:	maximum timestamp
- * @broken:	offset after which a timestamp may be missing, by source
+ * @broken:	latest offset at which each source may have lost a timestamp
  * @absolute:	offset of each source's latest absolute timestamp
  * @stretch:	the two latest stretches, and a free element for the next one
  * @next:	index of the free element; the earliest stretch follows it
@@ -67,7 +67,7 @@ void clocks_shift(struct clocks *clocks, size_t count, unsigned int events);
 /**
  * clocks_break() - record that a source may have lost a timestamp
  * @src:	the source, or -1 for any
- * @offset:	place in the file
+ * @offset:	offset in the file
  */
 void clocks_break(struct clocks *clocks, int src, uint64_t offset);
 
@@ -77,8 +77,9 @@ void clocks_break(struct clocks *clocks, int src, uint64_t offset);
  *
  * A bit of the source's time was wrong just before @message. If the source may have lost a
  * timestamp, the bit has been wrong since then. Otherwise a timestamp itself is damaged, in one of
- * the messages since the bit was last the highest to change. All times since then are inferred, and
- * the bit is corrected starting at the message for which the steps are shortest.
+ * the messages since the bit was last the highest to change. All times since then are marked as
+ * inferred, and the bit is corrected from the message for which the resulting time steps are
+ * shortest.
  */
 void clocks_correct(struct clocks *clocks, const struct nexus_message *message);
 
@@ -89,7 +90,7 @@ void clocks_correct(struct clocks *clocks, const struct nexus_message *message);
  * A message at least RING_SKEW bytes after another one in the file was sent later. If two sources
  * contradict this, and other sources agree with one of them, the clock of the other one is wrong;
  * if no source agrees with either, both clocks may be wrong. Queued and later times of a source
- * whose clock may be wrong are inferred.
+ * whose clock may be wrong are marked as inferred.
  */
 void clocks_compare(struct clocks *clocks, struct nexus *nexus);
 
@@ -107,14 +108,14 @@ void clocks_end(struct clocks *clocks);
  * clocks_recover() - recover the clocks after damaged bytes
  * @nexus:	decoder in its state after the damaged bytes, with the following bytes fed to
  *		it
- * @bytes:	the damaged bytes, which may be unknown or malformed
+ * @bytes:	the damaged bytes: unknown or malformed messages
  * @length:	number of @bytes
- * @words:	stores so far, by channel
+ * @words:	number of stores so far, by channel
  *
  * Candidates are the unchanged clocks, and the clocks after decoding @bytes with one bit flipped,
  * for each flip that yields whole messages. The candidate that makes the times of the following
- * messages most plausible is used. Messages in the damaged bytes are not passed on, because
- * they may be damaged elsewhere. Times are inferred from here on.
+ * messages most plausible is used. Messages in the damaged bytes are not passed on, because they
+ * may be damaged elsewhere. Times are marked as inferred from here on.
  *
  * Return: number of bytes after @bytes to skip because they belong to a damaged message, or -1 if
  * no flipped bit explains the following messages better than the unchanged clocks.

@@ -36,7 +36,7 @@ static uint64_t ticks(const struct input *input)
 	return stats->timed ? stats->last - stats->first : 0;
 }
 
-/* Write "15.4 s of 195 s", without the times that are unknown. */
+/* Write text such as "15.4 s of 195 s"; omit times that are unknown. */
 static void put_part(const struct input *input, char *text, size_t size)
 {
 	uint64_t run = input->meta.coverage.run_ns;
@@ -115,7 +115,7 @@ static size_t put_functions(const struct meta_part *part, char *text, size_t siz
 	return (size_t)used;
 }
 
-/* Describe record --time-threshold. */
+/* Describe the threshold of record --time-threshold. */
 static size_t put_threshold(const struct meta_part *part, char *text, size_t size, bool first)
 {
 	char time[UNITS_SIZE];
@@ -237,7 +237,7 @@ static void put_seconds(struct output *out, const char *key, uint64_t count,
 		put_format(out, ",\"%s\":%.9f", key, (double)count / (double)hz);
 }
 
-/* Write when data was lost. */
+/* Write the times at which data was lost. */
 static void put_missing(const struct input *input, struct output *out)
 {
 	const struct meta_coverage *coverage = &input->meta.coverage;

@@ -58,9 +58,9 @@ void coverage_damage_json(const struct input *input, struct output *out);
 uint64_t coverage_lost(const struct input *input);
 
 /**
- * coverage_dropped() - return the number of records that programs dropped: the greater of the
- * counts in the side-car file, which may be missing or may have been written early, and in the
- * trace's marks
+ * coverage_dropped() - return the number of records that programs dropped: the count in the
+ * side-car file, which may be missing or may have been written too early, or that in the trace's
+ * marks if it is higher
  */
 uint64_t coverage_dropped(const struct input *input);
 
@@ -71,8 +71,8 @@ uint64_t coverage_dropped(const struct input *input);
 uint64_t coverage_gaps(const struct input *input);
 
 /**
- * coverage_missing() - return the minimum number of bytes missing in gaps; excludes bytes after the
- * buffer was full
+ * coverage_missing() - return a lower bound on the number of bytes missing in gaps, excluding bytes
+ * after the buffer was full
  */
 uint64_t coverage_missing(const struct input *input);
 

@@ -9,7 +9,7 @@
 #include "perfrec/perfrec.h"
 #include "switches.h"
 
-/* Exceeds the number of words of the longest header and of the longest record with callers. */
+/* More words than there are in the longest header, or in the longest record with callers. */
 #define WORDS	(162 + 2 * SIFIVE_TRACE_CALLERS_MAX)
 /* Maximum number of stores in a record of a channel without headers. */
 #define OTHERS	(SWITCHES_WORDS + 2)
@@ -20,10 +20,10 @@
 /**
  * struct stream - state of a stream that the next piece needs
  * @header:	the latest header, or NULL if unknown
- * @lost:	stores have been lost since that header
- * @known:	@record is the latest record, and no store has been lost since then
- * @dropped, @waited: values of the marks after the latest record
- * @headed:	a header follows the latest drop mark
+ * @lost:	set if stores have been lost since that header
+ * @known:	set if @record is the latest record, and no store has been lost since then
+ * @dropped, @waited: sums of the values of the marks after the latest record
+ * @headed:	set if a header follows the latest mark of dropped records
  * @begun:	the @words stores after the latest record, header or mark
  */
 struct stream {
@@ -42,9 +42,9 @@ struct stream {
  * struct cut - a trace that is being followed
  * @stream:	streams of the trace; NULL before their first store
  * @store:	the store that is being decoded
- * @ended:	the store follows the end of a record, which it shows to be complete
- * @misfit:	the store fits neither a record nor a header
- * @begin:	place where the current piece begins
+ * @ended:	set if the store shows that the record before it is complete
+ * @misfit:	set if the store fits neither a record nor a header
+ * @begin:	offset at which the current piece begins
  */
 struct cut {
 	struct nexus		nexus;
@@ -75,14 +75,14 @@ static void on_record(void *context, const struct perfrec_record *record)
 	struct cut *cut = context;
 	struct stream *stream = cut->stream[record->src][record->channel];
 
-	/* Not an assumed one. */
+	/* Ignore a header that was assumed. */
 	stream->header = record->header && record->header->serial ? record->header : NULL;
 	stream->record = *record;
 	stream->known = stream->header && record->flags & PERFREC_ADDRESS_KNOWN;
 	stream->dropped = 0;
 	stream->waited = 0;
 	stream->words = 0;
-	/* If the last store has two bytes or is an address, it belongs to the record itself. */
+	/* If the last store has two bytes or is an address, it is the end of the record. */
 	cut->ended = cut->store->bytes != 2 &&
 		     !(record->header && !record->header->counters);
 }
@@ -133,7 +133,7 @@ static bool is_magic(const struct store *store)
 }
 
 /*
- * After a discarded record, keeps only the latest store, or the two latest if they may begin a
+ * After a discarded record, keep only the latest store, or the two latest if they may begin a
  * header.
  */
 static void drop_words(struct stream *stream)
@@ -148,7 +148,7 @@ static void drop_words(struct stream *stream)
 	stream->words = kept;
 }
 
-/* Add up the values of marks, each once its mark is complete. */
+/* If the stores form a complete mark, add its value to the sum and remove the stores. */
 static void keep_mark(struct stream *stream)
 {
 	const struct store *mark = stream->begun;
@@ -166,8 +166,8 @@ static void keep_mark(struct stream *stream)
 }
 
 /*
- * A channel without headers contains records of context switches (switches.h), and its last stores
- * may be the beginning of one.
+ * Keep only the last stores of a stream without a header, which may begin a record of a context
+ * switch (switches.h).
  */
 static void drop_others(struct stream *stream)
 {
@@ -281,8 +281,8 @@ ssize_t cut_place(const struct cut *cut, const uint8_t *bytes, size_t length)
 }
 
 /*
- * If the unfinished record lacks at most the upper part of its last count, returns the store of its
- * last address, otherwise NULL.
+ * Return the store of the unfinished record's last address if the record lacks at most the upper
+ * part of its last count, otherwise NULL.
  */
 static const struct store *whole_record(const struct stream *stream)
 {
@@ -383,7 +383,10 @@ static void put_mark(struct output *out, uint32_t kind, uint64_t value)
 	}
 }
 
-/* Records after a drop mark do not depend on earlier ones. */
+/*
+ * Write the marks. Write a header that follows a mark of dropped records, too: it shows that the
+ * next records do not depend on records before the mark.
+ */
 static void put_marks(struct output *out, const struct stream *stream)
 {
 	put_mark(out, SIFIVE_TRACE_RECORD_DROPPED, stream->dropped);

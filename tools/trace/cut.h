@@ -23,15 +23,15 @@ struct cut;
  */
 struct cut *cut_new(unsigned int src_bits, unsigned int ts_width);
 
-/** cut_feed() - process the next bytes of the trace; returns 0, or -1 if out of memory */
+/** cut_feed() - process the next bytes of the trace; return 0, or -1 if out of memory */
 int cut_feed(struct cut *cut, const void *bytes, size_t length);
 
 /**
  * cut_place() - find where a piece can end
  * @bytes:	the bytes after those already fed
  *
- * Return: the number of @bytes that complete the current message, 0 if it is already complete, -1
- * if @bytes does not complete it.
+ * Return: the number of @bytes that complete the current message, 0 if it is already complete, or
+ * -1 if all @bytes do not complete it.
  */
 ssize_t cut_place(const struct cut *cut, const uint8_t *bytes, size_t length);
 

@@ -82,8 +82,8 @@ static bool better(const struct sense *a, const struct sense *b)
 }
 
 /*
- * Return the width or -1, and set its plausibility and the number of widths that yield
- * records whose header is known.
+ * Return the most plausible width, or -1 if none is plausible. Set @best to its plausibility, and
+ * @fitting to the number of widths that yield records whose header is known.
  */
 static int try_widths(const void *data, size_t length,
 		      const struct nexus_options *options, struct sense *best,
@@ -143,15 +143,16 @@ int infer_src_bits(const void *data, size_t length,
 }
 
 /*
- * Timestamps are differences if, decoded as XOR, at least BACK_LEAST steps and one in BACK_SHARE go
- * back. STAMPS bytes suffice if they contain STEPS_LEAST steps.
+ * Timestamps are differences if, when they are decoded as XOR, time goes back in at least
+ * BACK_LEAST steps and in at least one of BACK_SHARE steps. STAMPS bytes suffice if they contain
+ * STEPS_LEAST steps.
  */
 #define BACK_LEAST	4
 #define BACK_SHARE	8
 #define STEPS_LEAST	64
 #define STAMPS		(4u << 10)
 
-/* With fewer messages the scheme is unknown. */
+/* Minimum number of messages from which the scheme can be inferred. */
 #define UNCLEAR		16
 
 struct steps {

@@ -81,8 +81,8 @@ static int number_sources(struct merge *merge)
 }
 
 /*
- * Return the trace with the lowest hart, because the library reads that hart's clock for times in
- * side-car files.
+ * Return the trace with the lowest hart, because times in side-car files are those of that hart's
+ * clock.
  */
 static const struct input *find_base(const struct merge *merge)
 {
@@ -107,7 +107,7 @@ static uint64_t difference(uint64_t a, uint64_t b)
 
 /*
  * Set the number of ticks from START to STOP. The nominal rate shows how many times a narrow
- * timestamp has wrapped. Return -1 if the clock did not run at that rate.
+ * timestamp has wrapped. Return 0, or -1 after reporting that the clock did not run at that rate.
  */
 static int measure(const struct merge *merge, struct input *in)
 {
@@ -259,7 +259,9 @@ static const char *check_message(struct input *in)
 	if (in->source[message->src] == NO_SOURCE)
 		return "a message of an encoder that the side-car file does not list";
 	*doubtful |= message->tcode == NEXUS_ERROR;
-	/* After an Error message a timestamp may be missing. */
+	/*
+	 * A contradiction after an Error message is not damage, because a timestamp may be missing.
+	 */
 	if (message->flags & NEXUS_CONTRARY && !*doubtful)
 		return "a time that contradicts earlier ones";
 	if (message->flags & NEXUS_SYNC && message->flags & NEXUS_TIMESTAMP)

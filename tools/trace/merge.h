@@ -28,18 +28,18 @@ struct sample {
  * @path:	path of the trace
  * @json:	side-car file of the trace
  * @start, @stop: readings of its clock at START and at STOP
- * @ticks:	ticks of its clock between START and STOP
+ * @ticks:	number of ticks of its clock from START to STOP
  * @source:	new number of each source, or NO_SOURCE
  * @begun:	set for each source that has sent an absolute time
- * @doubtful:	set for each source with an Error message that no absolute time has followed
+ * @doubtful:	set for each source that has sent no absolute time since its latest Error message
  * @origin:	time of each source, as extended by the decoder, when @start was read
- * @written:	latest time of each source, as written
+ * @written:	latest time written for each source
  * @known:	set for each source that has an absolute time in the output
  * @bytes:	number of bytes read
  * @message:	the next message; valid if @more is set
- * @since:	ticks of its clock from @start to the latest message
+ * @since:	number of ticks of its clock from @start to the latest message
  * @time:	time of the next message, on the common clock
- * @cut:	the trace ends within a message
+ * @cut:	set if the trace ends within a message
  */
 struct input {
 	const char		*path;
@@ -68,16 +68,16 @@ struct input {
 
 /**
  * struct merge - traces to merge
- * @output:	name of the merged trace, for messages; the command's -o
- * @quiet:	the command's -q
- * @hidden:	show no progress
+ * @output:	name of the merged trace, for messages; value of -o
+ * @quiet:	set by -q
+ * @hidden:	set to show no progress
  * @size:	size of all traces in bytes
  * @read:	number of these bytes read so far
  * @base:	the trace to whose clock all times are converted
  * @to:		message layout of the output
  * @width:	width of a timestamp in bits
  * @sources:	number of sources
- * @within:	nanoseconds by which times of different traces may be wrong
+ * @within:	maximum error in nanoseconds when times of different traces are compared
  * @messages:	number of messages written
  * @bytes:	size of these messages in bytes
  */
@@ -114,13 +114,13 @@ unsigned int merge_source_bits(const struct merge *merge);
 int merge_read_meta(const struct merge *merge, struct input *in);
 
 /**
- * merge_meta() - make the text of the merged trace's side-car file
+ * merge_meta() - return the text of the merged trace's side-car file
  *
  * Return: the text, valid until merge_close(), or NULL after printing an error.
  */
 const char *merge_meta(struct merge *merge);
 
-/** merge_check_name() - refuse a name that is too long to have a side-car file; return -1 */
+/** merge_check_name() - return 0, or -1 after reporting that a name is too long */
 int merge_check_name(const char *path);
 
 /**
@@ -139,8 +139,8 @@ int merge_open(struct merge *merge, char **paths, unsigned int count);
 int merge_write(struct merge *merge, struct output *out);
 
 /**
- * merge_tell() - report what was merged, its precision, and what was cut off
- * @next:	trace to read next, or NULL if none
+ * merge_tell() - report what was merged, how precise its times are, and what was cut off
+ * @next:	path of the trace to read next, or NULL if none
  */
 void merge_tell(const struct merge *merge, const char *next);
 

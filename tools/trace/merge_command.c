@@ -69,7 +69,7 @@ static int make_file(char *name, size_t size, const char *path)
 	return 0;
 }
 
-/* Only the user may read the kernel's addresses. */
+/* Copy the names of the kernel's functions to a new file, which only the user may read. */
 static int write_names(int from, const char *from_path, const char *path)
 {
 	const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -117,10 +117,7 @@ static int copy_names(char **paths, const char *output)
 	return rc;
 }
 
-/*
- * Both files are written under temporary names, so that existing files remain after an
- * error.
- */
+/* Write both files under temporary names, so that existing files remain after an error. */
 static int write_both(struct merge *merge, const char *trace, const char *meta)
 {
 	char final[PATH_MAX + 8];
@@ -150,8 +147,8 @@ static int merge_all(struct merge *merge)
 }
 
 /*
- * A user who may not read an input, because it contains kernel addresses or stacks, may not read
- * the output either.
+ * Keep users who may not read an input, because it contains kernel addresses or stacks, from
+ * reading the output.
  */
 static void restrict_output(char **paths)
 {

@@ -43,7 +43,7 @@ static bool is_same_recording(const struct input *first, const struct input *oth
 	       other->start.ns < first->stop.ns && first->start.ns < other->stop.ns;
 }
 
-/* Return a number, which may be in a string, or 0 if there is none. */
+/* Return the number with this key, which may be in a string, or 0 if there is none. */
 static uint64_t number(struct json_object *from, const char *key)
 {
 	struct json_object *value;
@@ -75,7 +75,7 @@ static void read_clock(struct input *in)
 	}
 }
 
-/* meta_read() has checked the file's limits. */
+/* Read a trace's side-car file as JSON. meta_read() has already checked the limits of the file. */
 static int read_json(struct input *in)
 {
 	char name[PATH_MAX + 8];
@@ -191,7 +191,7 @@ static struct json_object *merged_sources(const struct merge *merge)
 	return all;
 }
 
-/* Return "coverage" of a trace, or NULL if there is none. */
+/* Return the object "coverage" of a trace, or NULL if there is none. */
 static struct json_object *coverage(const struct input *in)
 {
 	struct json_object *value;
@@ -246,11 +246,11 @@ static void merge_coverage(const struct merge *merge, struct json_object *to)
 	for (i = 0; flags[i]; i++)
 		add(to, flags[i], json_object_new_boolean(any(merge, flags[i])));
 	add(to, "bytes", json_object_new_uint64(merge->bytes));
-	/* Their times are those of their own trace's clock. */
+	/* The times of gaps are on the clock of their own trace. */
 	json_object_object_del(to, "missing");
 }
 
-/* All times are converted to the base's clock, so its "utc" applies. */
+/* Use "utc" of the base, to whose clock all times are converted. */
 static void merge_utc(const struct merge *merge, struct json_object *to)
 {
 	struct json_object *utc;
@@ -261,7 +261,10 @@ static void merge_utc(const struct merge *merge, struct json_object *to)
 		json_object_object_del(to, "utc");
 }
 
-/* The file written last has the most complete data about threads and losses. */
+/*
+ * Change the last trace's side-car file to that of the merged trace: it was written last, so its
+ * data about threads and losses is the most complete.
+ */
 const char *merge_meta(struct merge *merge)
 {
 	struct input *last = merge->input[merge->inputs - 1];

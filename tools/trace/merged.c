@@ -23,8 +23,8 @@ static const char *temporary_folder(void)
 }
 
 /*
- * Used for file systems without O_TMPFILE. Only a SIGKILL between mkostemp() and unlink() can leave
- * the file behind, and it is empty then.
+ * Create an unnamed file on a file system without O_TMPFILE. Only a SIGKILL between mkostemp() and
+ * unlink() can leave the file behind, which is then empty.
  */
 static int make_and_remove(const char *folder)
 {
@@ -74,7 +74,10 @@ static int write_file(struct merge *merge, const char *folder, int fd)
 	return rc || lseek(fd, 0, SEEK_SET) ? -1 : 0;
 }
 
-/* Names in a side-car file are relative to its folder. */
+/*
+ * Parse the merged side-car file under the name of the last trace's, because names in the file are
+ * relative to the folder of that trace.
+ */
 static int read_meta(struct merge *merge, struct meta *meta)
 {
 	const char *text = merge_meta(merge);

@@ -11,7 +11,7 @@
  * @paths:	the @count traces
  * @name:	name of the merged trace in messages
  * @options:	whether to be quiet, and whether to show progress
- * @meta:	filled from their side-car files; call meta_free() even after an error
+ * @meta:	set from the side-car files of the traces; call meta_free() even after an error
  *
  * The file is in $TMPDIR or /tmp, and disappears when it is closed.
  *

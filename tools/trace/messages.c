@@ -37,7 +37,7 @@ int messages_deliver(struct trace *trace, size_t count)
 	return error ? -1 : 0;
 }
 
-/* Queue a gap, or a message other than a store. Return 0 or -1. */
+/* Queue a gap, or a message other than a store. Return 0, or -1 after printing an error. */
 static int queue_event(struct trace *trace, enum nexus_item item,
 		       const struct nexus_message *message)
 {
@@ -52,8 +52,8 @@ static int queue_event(struct trace *trace, enum nexus_item item,
 }
 
 /*
- * Search damaged bytes for timestamps, and skip following bytes that belong to a damaged
- * message. Return whether the damage is certain.
+ * Search damaged bytes for timestamps, and skip following bytes that belong to a damaged message.
+ * Return whether a flipped bit explains the damage.
  */
 static bool recover(struct trace *trace, struct nexus_message *damaged)
 {
@@ -87,7 +87,7 @@ static void damage(struct trace *trace, int src, struct nexus_message *damaged)
 	recover(trace, damaged);
 }
 
-/* Damage to a store may have hidden a timestamp. Return whether this store hides one. */
+/* Whether a store, which should have a timestamp, is damaged and hides it. */
 static bool swallowed(struct trace *trace, struct nexus_message *message)
 {
 	clocks_break(&trace->clocks, message->src, message->offset);
@@ -99,7 +99,10 @@ static bool swallowed(struct trace *trace, struct nexus_message *message)
 	return false;
 }
 
-/* Handle a gap, or a message that nexus_stores() does not decode. Return 0 or -1. */
+/*
+ * Handle a gap, or a message that nexus_stores() does not decode. Return 0, or -1 after printing an
+ * error.
+ */
 static int on_item(struct trace *trace, enum nexus_item item,
 		   struct nexus_message *message)
 {
