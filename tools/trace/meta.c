@@ -55,7 +55,7 @@ static struct json_object *get_object(struct reader *reader, struct json_object 
 	return NULL;
 }
 
-/* Read a number, or a string in C notation. With @any, all 64-bit values, also negative ones. */
+/* Read a number, also as a string in C notation. With @any, accept all 64-bit values. */
 static bool parse(struct json_object *value, bool any, uint64_t *number)
 {
 	const char *text;
@@ -66,7 +66,7 @@ static bool parse(struct json_object *value, bool any, uint64_t *number)
 
 		*number = negative ? (uint64_t)json_object_get_int64(value) :
 				     json_object_get_uint64(value);
-		/* The parser limits larger numbers to UINT64_MAX. */
+		/* The parser turns larger numbers into UINT64_MAX. */
 		return any || (!negative && *number < UINT64_MAX);
 	}
 	if (!json_object_is_type(value, json_type_string))
@@ -171,7 +171,7 @@ static const char *string_of(struct json_object *value)
 	return json_object_get_string(value);
 }
 
-/* Free json-c's tree early, because it is many times the size of the text. */
+/* Copy a string, to free json-c's tree early: it is many times as large as the text. */
 static const char *keep(struct reader *reader, const char *text)
 {
 	char *kept = reader->strings;
@@ -193,7 +193,7 @@ static void set_string(struct reader *reader, struct json_object *object,
 		complain(reader, key, "a string within the limit");
 }
 
-/* Read an array of at most @most objects; *@count is 0 if there is none. */
+/* Find an array of at most @most elements; return memory for *@count elements of @size. */
 static void *new_array(struct reader *reader, struct json_object *object,
 		       const char *key, size_t most, size_t size, size_t *count,
 		       struct json_object **array)
@@ -483,7 +483,7 @@ static void read_rest(struct reader *reader, struct json_object *object, struct 
 
 #define NUMBER(type, name)	{ #name, offsetof(struct type, name) }
 
-/* Read the numbers with these keys, which end with NULL, into a struct. */
+/* Read the numbers whose keys are in @number, up to a NULL, into a struct. */
 static void set_numbers(struct reader *reader, struct json_object *from,
 			const struct number *number, void *to)
 {
@@ -545,7 +545,7 @@ static void read_trigger(struct reader *reader, struct json_object *from,
 	trigger->ended = get_u64(reader, from, "to", &trigger->to);
 }
 
-/* What a bad value says about losses is unknown. */
+/* Read the losses; after a bad value, they are not completely known. */
 static void read_losses(struct reader *reader, struct json_object *object, struct meta *meta)
 {
 	static const struct number number[] = {
@@ -607,7 +607,7 @@ static void read_groups(struct reader *reader, struct json_object *object, struc
 	}
 }
 
-/* The folder must be next to the side-car file. */
+/* Read the name of the folder of copies, which must be beside the side-car file. */
 static void read_files(struct reader *reader, struct json_object *object, struct meta *meta)
 {
 	const char *folder = strrchr(reader->name, '/'), *name = NULL;
@@ -716,8 +716,8 @@ void meta_init(struct meta *meta)
 }
 
 /*
- * Whether the parsed text is within the limits. Commas in strings are also counted, but
- * no side-car file has that many in its strings.
+ * Whether the parsed text is within the limits. Commas in strings are also counted, but no recorder
+ * writes that many of them.
  */
 static bool is_fair(const char *text, size_t length)
 {
@@ -767,7 +767,7 @@ int meta_parse(const char *name, const char *text, size_t length,
 		return -1;
 	}
 	json_tokener_free(tokener);
-	/* Enough for all strings, because in the text each also needs two quotation marks. */
+	/* Enough for all strings: each has two quotation marks in the text, but only a NUL here. */
 	meta->strings = malloc(length);
 	reader.strings = meta->strings;
 	if (meta->strings)

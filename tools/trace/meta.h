@@ -9,8 +9,8 @@
  *	ts_width	width of a timestamp in bits
  *	ts_hz		timestamp ticks per second
  *	ts_scheme	"xor" or "delta"
- *	wrapped		boolean: a ring buffer whose oldest bytes are gone; it begins
- *			with a whole message
+ *	wrapped		boolean: the trace is a ring that has overwritten its oldest bytes;
+ *			it begins with a whole message
  *	count_type	count type of the records (enum perfrec_count_type), for a ring that
  *			has overwritten its headers
  *	header_interval	number of records from one header to the next, if headers are
@@ -52,16 +52,18 @@
  *			indexes of the processes that mapped it; if absent, all did
  *	coverage	{ full, bytes, buffer, run_ns, counters_lost, gaps, gap_bytes, limit,
  *			waits, waited_ns, fulls, full_ns, pauses, paused_ns, missing }:
- *			the buffer filled up before the end; the bytes captured; the size of
- *			the buffer; how long the capture ran; bit n: counter n did not count
- *			throughout; number of times that bytes were lost, because they were
+ *			full: the buffer filled up before the end; bytes: number of bytes
+ *			captured; buffer: size of the buffer; run_ns: duration of the capture;
+ *			counters_lost: bit n: counter n did not count throughout; gaps,
+ *			gap_bytes: number of times that bytes were lost, because they were
  *			overwritten before they were read or did not fit in the file, and a
- *			lower bound on the number of lost bytes; the recording ended at the
- *			user's limit; number of times that the program waited for the recorder,
- *			and the total wait of all threads; number of times that a buffer had no
- *			room, and the total time without room; number of times that the user
- *			paused the recording, and the total length of the pauses; when data was
- *			lost: [{ begin, end, bytes, dropped }], struct meta_gap
+ *			lower bound on the number of lost bytes; limit: the recording ended at
+ *			the user's limit; waits, waited_ns: number of times that the program
+ *			waited for the recorder, and the total wait of all threads; fulls,
+ *			full_ns: number of times that a buffer had no room, and the total time
+ *			without room; pauses, paused_ns: number of times that the user paused
+ *			the recording, and the total length of the pauses; missing: gaps
+ *			[{ begin, end, bytes, dropped }], struct meta_gap
  *	clock_samples	[{ time, ns, within }] at START and STOP, for merge: the clock in ticks,
  *			read within "within" nanoseconds of CLOCK_MONOTONIC "ns"
  *	utc		{ time, ns }: the clock in ticks when the machine's wall clock was at
@@ -106,7 +108,7 @@
 /* What to do about a bad side-car file. */
 #define META_ADVICE	"fix it, delete it, name another with --meta, or read without it: --meta none"
 
-/* The "path" of the kernel's code in every process, which is in no file. */
+/* The "path" of code that the kernel maps into every process, and that is in no file. */
 #define META_VDSO		"[vdso]"
 
 /* The "path" of the instructions that the kernel's probes have replaced in programs. */
@@ -149,7 +151,7 @@ struct meta_thread {
 	bool		named;		/* each header of its records contains its id */
 };
 
-/* A program that process @pid executed, from tick @from to tick @to, inclusive. */
+/* A program that process @pid ran from tick @from to tick @to, inclusive. */
 struct meta_process {
 	int64_t		pid;		/* -1 if unknown */
 	int64_t		parent;		/* -1 if unknown */
@@ -159,9 +161,10 @@ struct meta_process {
 };
 
 /*
- * A program or shared object at @start to @end, exclusive, at some time from tick @from to tick
- * @to, inclusive. @bias is an address in memory minus the address in the file. @ins processes
- * mapped the object, and are listed in struct meta.in, beginning at @in; if @ins is 0, all did.
+ * A program or shared object, which was mapped from @start to @end, exclusive, at some time from
+ * tick @from to tick @to, inclusive. @bias is an address in memory minus the address in the file.
+ * The @ins elements of struct meta.in from @in are the processes that mapped the object; if @ins is
+ * 0, all did.
  */
 struct meta_object {
 	const char	*path;
@@ -192,8 +195,8 @@ struct meta_sampling {
  * @took_ns, @limit_ns: duration of the call, and the limit that it exceeded, or 0 if the snapshot
  *		was taken at the call's start
  * @from, @to: start and end of the call, in ticks
- * @timed, @ended: @from is known, @to is known
- * @last:	the file was written at the program's end, and this was the latest such call
+ * @timed, @ended: set if @from is known, and if @to is known
+ * @last:	set if the file was written at the program's end, and this was the latest such call
  */
 struct meta_trigger {
 	const char	*function;
@@ -209,14 +212,14 @@ struct meta_trigger {
 };
 
 /*
- * A time during which data was lost, in ticks as wide as a timestamp; both are 0 if unknown. The
- * last one of the list covers all later ones.
+ * A time during which data was lost, from @begin to @end in ticks as wide as a timestamp; both are
+ * 0 if unknown. The last element of a list also covers all later gaps.
  */
 struct meta_gap {
 	uint64_t	begin;
 	uint64_t	end;
-	uint64_t	bytes;		/* overwritten before they were read */
-	uint64_t	dropped;	/* records, because the buffer had no room */
+	uint64_t	bytes;		/* number overwritten before they were read */
+	uint64_t	dropped;	/* number of records dropped for lack of room */
 };
 
 /* How much of the run the trace can contain; @known is set if the recorder reports it. */
@@ -274,9 +277,10 @@ struct meta_clock {
 };
 
 /**
- * struct meta_stream - a stream that continues where a piece begins; its stores are text
+ * struct meta_stream - a stream that continues from the previous piece; its stores are written as
+ * text
  * @header:	stores of its header, or NULL if unknown
- * @lost:	stores have been lost since the header
+ * @lost:	set if stores have been lost since the header
  * @record:	stores of its latest record, as if it were the first after the header, or NULL if
  *		none is known
  * @begun:	stores after that record or header, or NULL if none
@@ -299,15 +303,15 @@ struct meta_rest {
 
 /**
  * struct meta - contents of a side-car file; -1, 0 or NULL for missing values
- * @hart_counts: the file says that counts are per hart
+ * @hart_counts: set if the file says that counts are per hart
  * @turn_us:	length of a turn in microseconds, or 0 if unknown
  * @switches:	channel of the records of context switches
  * @encoders:	number of encoders in the capture, of all sinks; valid with @switches; 0 if unknown
- * @flow:	the trace has instruction trace
+ * @flow:	set if the trace contains instruction trace
  * @calls:	enum meta_calls, if @flow is set
  * @files:	path of the folder of copies, or NULL if there is none
  * @piece:	piece number, or -1 if the recording is not split into pieces
- * @continued:	another piece follows
+ * @continued:	set if another piece follows
  * @in:		indexes of processes, for all objects
  *
  * All strings are in @strings.
@@ -396,7 +400,7 @@ int meta_read(const char *path, const char *trace, struct meta *meta);
 /** meta_free() - free the contents */
 void meta_free(struct meta *meta);
 
-/** meta_goes_on() - whether a stream continues where a piece begins */
+/** meta_goes_on() - whether a stream continues from the previous piece */
 static inline bool meta_goes_on(const struct meta *meta, int src, int channel)
 {
 	size_t i;
@@ -413,7 +417,7 @@ static inline bool meta_other_harts(const struct meta *meta)
 	return meta->encoders > meta->sources;
 }
 
-/** meta_source() - find a source, or NULL */
+/** meta_source() - return the description of a source, or NULL */
 static inline const struct meta_source *meta_source(const struct meta *meta, int src)
 {
 	size_t i;

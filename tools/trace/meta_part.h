@@ -14,13 +14,14 @@ struct output;
  *		members are 0, all calls are recorded
  * @from:	fnmatch() pattern of the functions whose calls begin recording, or NULL for all
  *		calls
- * @to:		fnmatch() pattern of the functions whose calls end it, or NULL if the return of
- *		the first call ends it
+ * @to:		fnmatch() pattern of the functions whose calls end recording, or NULL to end it at
+ *		the return from the call that began it
  * @depth:	depth up to which nested calls are recorded, or 0 for no limit
- * @function:	the @functions patterns of the functions that are recorded, or 0 for all
- * @filter:	the file that selects calls, or NULL for all
+ * @function:	the @functions patterns of the functions that are recorded; if @functions is 0, all
+ *		are
+ * @filter:	name of the file that selects functions, or NULL for all functions
  * @left_out:	number of functions that --auto-filter has excluded
- * @threshold:	readers leave out calls shorter than this number of nanoseconds
+ * @threshold:	duration in nanoseconds; readers leave out shorter calls
  */
 struct meta_part {
 	const char	*from;
@@ -41,7 +42,7 @@ static inline bool meta_part_is_set(const struct meta_part *part)
 }
 
 /**
- * meta_part_json() - write the members of a JSON object that describe a part
+ * meta_part_json() - write the members of a JSON object that describe the selection
  * @between:	text before the first member: "" or ","
  */
 void meta_part_json(const struct meta_part *part, const char *between, struct output *out);

@@ -52,7 +52,7 @@ static int choose(int said, int meta, int otherwise)
 static uint32_t choose_channels(const struct trace_options *options,
 				const struct meta *meta)
 {
-	/* The channel of context switches has no records of calls. */
+	/* The channel of context switches contains no records of calls. */
 	uint32_t all = meta->switches < 0 ? ~0u : ~(1u << meta->switches), channels = 0;
 	size_t i;
 
@@ -93,7 +93,10 @@ static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
 	if (meta->sampling.channel >= 0)
 		perfrec_repeat(trace->perfrec, 1u << meta->sampling.channel,
 			       meta->sampling.header_interval);
-	/* Otherwise the layout of records without a header is guessed, but not their addresses. */
+	/*
+	 * If no header is assumed, the layout of records without one is guessed, and their
+	 * addresses are unknown.
+	 */
 	if (ring_header(meta, &header) &&
 	    (trace->wrapped || header.count_type == PERFREC_DELTA_XOR) &&
 	    perfrec_assume(trace->perfrec, &header, trace->wrapped)) {
@@ -120,8 +123,8 @@ static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
 }
 
 /*
- * The search for the SRC width. The first bytes may be damaged or blank, so the search continues in
- * later ones. @src_bits is -1 until a width is found.
+ * State of the search for the SRC width. The first bytes may be damaged or blank, so later ones are
+ * searched, too. @src_bits is -1 until a width is found; @records is set once it yields records.
  */
 struct look {
 	int	src_bits;
@@ -145,7 +148,10 @@ static void look(struct trace *trace, const struct nexus_options *nexus,
 	look->records = records;
 }
 
-/* Search more of the trace, then return to its beginning. Return 0 or -1. */
+/*
+ * Search later chunks of a file, then go back to its beginning. Return 0, or -1 after printing an
+ * error.
+ */
 static int look_ahead(struct trace *trace, const struct nexus_options *nexus,
 		      off_t start, struct look *found)
 {
@@ -162,8 +168,8 @@ static int look_ahead(struct trace *trace, const struct nexus_options *nexus,
 }
 
 /*
- * Continue the search in an input that can be read only once: skip bytes outside messages. Return 0
- * or -1.
+ * Continue the search in an input that can be read only once, and skip all but the last of the
+ * bytes searched so far. Return 0, or -1 after printing an error.
  */
 static int look_on(struct trace *trace, const struct nexus_options *nexus,
 		   struct look *found)
@@ -202,7 +208,7 @@ static int find_src_bits(struct trace *trace, const struct nexus_options *nexus,
 
 /*
  * Read enough of a pipe to infer how to decode it, or until the pipe has no more data for now.
- * Return 0, or -1.
+ * Return 0, or -1 after printing an error.
  */
 static int fill_first(struct trace *trace, const struct nexus_options *nexus,
 		      bool src_known, bool scheme_known)

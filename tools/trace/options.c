@@ -139,8 +139,8 @@ void options_init(struct options *options)
 }
 
 /*
- * Whether a name has the form that record gives to traces: trace.0.rtd, a piece trace.0.rtd.3, a
- * snapshot's sink trace.rtd.0.3.
+ * Whether a name has a form that record gives to traces: trace.0.rtd, trace.0.rtd.3 for a piece, or
+ * trace.rtd.0.3 for one sink of a snapshot.
  */
 static bool is_named_as_trace(const char *name)
 {
@@ -205,7 +205,7 @@ const char *options_first(const struct options *options)
 	return options->parts ? options->part[0] : options->path;
 }
 
-/* Whether @path is neither a trace nor its side-car file, which may be named by @meta. */
+/* Whether @path is neither a trace nor its side-car file, which is @meta unless that is NULL. */
 static bool spares_trace(const char *path, const char *trace, const char *meta)
 {
 	char beside[PATH_MAX];
@@ -238,13 +238,16 @@ int options_output(const struct options *options)
 	return spares ? EXIT_OK : EXIT_USAGE;
 }
 
-/* Find the shortest calls to show; return 0, or -1 if their length in ticks is unknown. */
+/*
+ * Set the length of the shortest calls to show; return 0, or -1 after reporting that the tick rate
+ * is unknown.
+ */
 static int set_shortest(struct input *input, const struct options *options)
 {
 	const uint64_t ns = options->threshold ? options->threshold : input->meta.part.threshold;
 	const unsigned __int128 product = (unsigned __int128)ns * input->hz;
 
-	/* If an option replaces it, the recording's threshold is not in effect. */
+	/* The recording's threshold is not in effect if an option replaces it. */
 	input->meta.part.threshold = 0;
 	if (ns == UNITS_NO_TIME)
 		return 0;

@@ -12,8 +12,8 @@
 #include "trace.h"
 
 /*
- * Which calls to show if a trace has both: those from the flow, or those of instrumented
- * functions.
+ * Which calls to show if a trace has both: those from the instruction trace, or those that
+ * instrumented functions recorded.
  */
 enum options_calls {
 	OPTIONS_CALLS_INSTRUCTIONS,
@@ -24,14 +24,14 @@ enum options_calls {
  * struct options - the common options
  * @trace:	settings for decoding the trace
  * @symbols:	settings for finding names
- * @meta:	--meta, or NULL for the file beside the trace
- * @ts_hz:	--ts-hz, 0 to take it from the side-car file
- * @range:	--time, for commands that show calls
- * @calls:	--calls (enum options_calls), for commands that show calls
- * @threshold:	--time-threshold in nanoseconds, for commands that show calls; 0 to do as the
- *		recording says, or UNITS_NO_TIME for none
- * @strict:	losses are an error
- * @output:	-o, or NULL for the default; listed in each command's own table
+ * @meta:	value of --meta, or NULL for the file beside the trace
+ * @ts_hz:	value of --ts-hz, or 0 for the tick rate in the side-car file
+ * @range:	value of --time, for commands that show calls
+ * @calls:	enum options_calls, from --calls, for commands that show calls
+ * @threshold:	value of --time-threshold in nanoseconds, for commands that show calls; 0 for the
+ *		threshold of the recording, or UNITS_NO_TIME for none
+ * @strict:	set by --strict, to treat losses as an error
+ * @output:	value of -o, or NULL for the default; the option is in each command's own table
  * @path:	path of the trace; if several are merged, its name in messages
  * @part:	the @parts traces that are merged; @parts is 0 if @path is the only trace
  * @name:	memory for @path if traces are merged
@@ -52,7 +52,7 @@ struct options {
 	char			name[PATH_MAX + 32];
 };
 
-/* Groups of these options, for a struct with the member @member. */
+/* The option groups of a command whose struct @type has a struct options as @member. */
 #define OPTIONS_GROUPS(type, member)					\
 	{ "The trace and how to read it", options_reading,		\
 	  offsetof(type, member) },					\
@@ -114,14 +114,14 @@ const char *options_first(const struct options *options);
  */
 bool options_spares(const struct options *options, const char *path);
 
-/** options_output() - refuse -o if it names an input file; EXIT_OK, or EXIT_USAGE */
+/** options_output() - refuse -o if it names an input file; return EXIT_OK or EXIT_USAGE */
 int options_output(const struct options *options);
 
 /**
  * struct input - an open trace with its side-car file and symbols
  * @options:	options given to input_open()
  * @meta:	side-car file of the trace
- * @symbols:	names
+ * @symbols:	names of functions and source lines
  * @trace:	bytes and records of the trace
  * @hz:		ticks per second, or 0 if unknown
  * @from, @to: selected time range, in ticks

@@ -14,7 +14,7 @@ static bool is_digit(const char *at)
 	return *at >= '0' && *at <= '9';
 }
 
-/* Parse a time: "", "17", "1.25", "20ms". */
+/* Parse a time such as "17", "1.25" or "20ms", or "" for none. */
 static bool parse_end(struct range_end *time, const char *at)
 {
 	uint64_t scale = SECOND;
@@ -51,7 +51,10 @@ bool range_parse(struct range *range, const char *text)
 	return range->set;
 }
 
-/* A time whose number of ticks does not fit in 64 bits becomes UINT64_MAX. */
+/*
+ * Convert a time to ticks, at most UINT64_MAX. Return false if that needs the tick rate, which is
+ * unknown.
+ */
 static bool ticks_of(const struct range_end *time, uint64_t hz, uint64_t *ticks)
 {
 	const uint64_t unit = time->unit ? time->unit : SECOND;

@@ -26,7 +26,7 @@ struct range {
 	bool			set;
 };
 
-/** range_parse() - parse "FROM..TO"; returns whether it is a range */
+/** range_parse() - parse "FROM..TO"; return whether it is a range */
 bool range_parse(struct range *range, const char *text);
 
 /**

@@ -43,8 +43,9 @@ static void on_header(void *context, const struct perfrec_header *header)
 }
 
 /*
- * After a thread has migrated, its last record on the old source waits for one more word from that
- * source, which may not arrive before the thread migrates back.
+ * Complete records of this channel on other sources. After a thread has migrated, its last record
+ * on the old source waits for one more word from that source, which may not arrive before the
+ * thread migrates back.
  */
 static void settle_others(struct trace *trace,
 			  const struct perfrec_record *record)
@@ -112,7 +113,7 @@ void count_unusual(struct trace_stats *stats, const struct perfrec_record *recor
 
 #define USUAL_FLAGS	(PERFREC_ADDRESS_KNOWN | PERFREC_MARKED | PERFREC_CALLERS)
 
-/* Rarely taken branches cost less than unconditional additions. */
+/* Count a record. Rarely taken branches cost less than unconditional additions. */
 static inline void count(struct trace *trace, const struct perfrec_record *record)
 {
 	struct trace_stats *stats = &trace->stats;
@@ -178,7 +179,7 @@ static void on_lost(void *context, const struct perfrec_loss *loss)
 		trace->ops->lost(trace->context, loss);
 }
 
-/* The next piece repeats the marks after this piece's last record, and counts them. */
+/* The next piece repeats the marks after this piece's last record, and they are counted there. */
 static void on_marks(void *context, const struct perfrec_record *record)
 {
 	struct trace *trace = context;
@@ -255,7 +256,7 @@ void records_gap(struct trace *trace, const struct nexus_message *gap)
 	give_message(trace, STAGES_GAP, trace->ops->gap, gap);
 }
 
-/* Return 0, or -ENOMEM. */
+/* Pass a store to the decoder of its channel. Return 0, or -ENOMEM. */
 static int on_store(struct trace *trace, const struct store *store)
 {
 	trace->stats.words[store->channel]++;
@@ -314,7 +315,10 @@ static bool on_branch(struct trace *trace, const struct nexus_message *message)
 	return false;
 }
 
-/* A thread that continues on another source stores no more words through the old one. */
+/*
+ * Handle a context switch: a thread that continues on another source stores no more words through
+ * the old one.
+ */
 static void on_context(struct trace *trace, const struct nexus_message *message)
 {
 	const uint64_t thread = NEXUS_PROCESS_CONTEXT(message->field[0]);
@@ -330,7 +334,7 @@ static void on_context(struct trace *trace, const struct nexus_message *message)
 	trace->thread[message->src] = thread;
 }
 
-/* Return 0, or -ENOMEM. */
+/* Handle a message. Return 0, or -ENOMEM. */
 static int on_message(struct trace *trace, const struct nexus_message *message)
 {
 	struct nexus_message unfinished;

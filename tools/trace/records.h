@@ -19,11 +19,12 @@ struct records_batch {
 /** records_begin() - set the callbacks that the trace's consumer needs */
 void records_begin(struct trace *trace);
 
-/* The callers of a record that waits for the third stage: those of its stream's latest stack. */
+/* Marks a record whose callers the third stage will find: those of its stream's latest stack. */
 extern const struct perfrec_callers records_unwound;
 
 /**
- * records_unwind() - find the callers that a stack shows, or NULL; called in the consumer's thread
+ * records_unwind() - return the callers that a stack shows, or NULL; called in the consumer's
+ * thread
  */
 const struct perfrec_callers *records_unwind(struct trace *trace,
 					     const struct perfrec_stack *stack);

@@ -17,11 +17,11 @@ struct doubt {
 
 /**
  * struct recovery - damaged bytes, and the best candidate so far for the clocks after them
- * @window:	the bytes, and later ones that may belong to their messages
+ * @window:	the damaged bytes, and later ones that may belong to the same messages
  * @skip:	number of bytes after the damage that belong to a damaged message, for the best
  *		candidate
  * @doubt:	measure of how unlikely the messages after the best candidate are
- * @repaired:	the best candidate differs from the unchanged clocks
+ * @repaired:	set if the best candidate differs from the unchanged clocks
  */
 struct recovery {
 	const struct nexus	*nexus;
@@ -35,7 +35,7 @@ struct recovery {
 	bool			repaired;
 };
 
-/* Wrong bits make the time steps uneven. */
+/* A measure of how uneven the time steps are: wrong bits make them uneven. */
 struct steps {
 	uint64_t	time[NEXUS_SOURCES];
 	uint64_t	step[NEXUS_SOURCES];
@@ -150,7 +150,7 @@ static void try_window(struct recovery *recovery)
 	consider(recovery, &candidate, end - recovery->length);
 }
 
-/* Test the last field of a message whose layout is unknown as its timestamp. */
+/* Test whether the last field of a message with an unknown layout can be its timestamp. */
 static void try_last_field(struct recovery *recovery)
 {
 	const uint8_t *end = recovery->window + recovery->length, *p = end - 1;

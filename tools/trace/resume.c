@@ -16,8 +16,8 @@ bool resume_clocks(struct nexus *nexus, const struct meta *meta)
 }
 
 /*
- * Read "SIZE:VALUE", with "@TIME" or "~TIME" after it. Return the rest of the text, or
- * NULL.
+ * Read a store, "SIZE:VALUE", which "@TIME" or "~TIME" may follow. Return the rest of the text, or
+ * NULL at its end.
  */
 static const char *read_store(const char *text, struct store *store)
 {

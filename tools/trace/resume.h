@@ -14,7 +14,7 @@
 /* Offset of records that belong to the previous piece. */
 #define RESUME_BEFORE	UINT64_MAX
 
-/** resume_clocks() - set the clocks; returns whether the side-car file has any */
+/** resume_clocks() - set the clocks; return whether the side-car file contains any */
 bool resume_clocks(struct nexus *nexus, const struct meta *meta);
 
 /**
@@ -22,7 +22,7 @@ bool resume_clocks(struct nexus *nexus, const struct meta *meta);
  * @perfrec:	a new decoder; records and losses that begin at RESUME_BEFORE are not passed to
  *		its consumer
  * @meta:	the piece's side-car file
- * @channels:	bit n: streams of channel n
+ * @channels:	bit n: resume the streams of channel n
  *
  * Return: 0, or -ENOMEM.
  */

@@ -65,22 +65,23 @@ bool ring_begins(const void *data, size_t length,
 
 /**
  * struct chain - a source's messages before its first absolute time
- * @change:	bits changed by all their timestamps so far: c_i
- * @known:	mask of the known bits of X
+ * @change:	bits changed by all their timestamps so far: c_i of ring_times()
+ * @known:	mask of the known bits of X of ring_times()
  * @value:	the known bits
- * @begun:	a message from the source has been read
- * @ended:	messages were lost, so later ones do not depend on @change
+ * @begun:	set if a message from the source has been read
+ * @ended:	set if messages were lost, so that later ones do not depend on @change
  * @contrary:	set if no X fits all messages
- * @done:	the absolute time was reached
- * @halfway:	the highest bit of the timestamp has changed
- * @span:	greater than the span of the times, or 0 if the times cannot be moved earlier
+ * @done:	set if the absolute time was reached
+ * @halfway:	set if the highest bit of the timestamp has changed
+ * @span:	upper bound on the time from the first to the last message, or 0 if the times cannot
+ *		be moved earlier
  * @last:	time of the latest message
  * @limit:	upper limit for @last, at most the absolute time
- * @place:	@last, moved near MIDDLE
+ * @place:	@last, converted to a time near MIDDLE
  * @first:	the first time in the current stretch of the file
  * @latest:	the latest times of that stretch, of the one before it, and of all earlier ones
- * @excess:	ticks by which its times were later than those of other sources that follow in the
- *		file
+ * @excess:	maximum number of ticks by which its times were later than those of other sources
+ *		that follow in the file
  */
 struct chain {
 	uint64_t	change;
@@ -142,7 +143,7 @@ static void add_change(const struct pass *pass, struct chain *chain,
 
 /*
  * Return the latest time, at most @limit, whose @known bits equal those of @value; if there is
- * none, the latest one of the previous lap.
+ * none, the latest such time before the clock wrapped.
  */
 static uint64_t latest(uint64_t value, uint64_t known, uint64_t limit,
 		       uint64_t mask)
@@ -158,7 +159,10 @@ static uint64_t latest(uint64_t value, uint64_t known, uint64_t limit,
 		less &= -less;
 		below = 2 * less - 1;
 	}
-	/* The time equals @limit above that bit and is less at it, so all lower bits can be 1. */
+	/*
+	 * Above that bit, the time equals @limit; at that bit, it is less. So all lower bits can be
+	 * 1.
+	 */
 	return (limit & ~below) | ((value | any) & below & ~less);
 }
 
@@ -201,9 +205,9 @@ static void absolute(struct pass *pass, unsigned int src, uint64_t time)
 }
 
 /*
- * A message at least RING_SKEW bytes after another one in the file was sent later. If a source was
- * silent for a long time before its absolute time, its inferred times are too late by the length of
- * the silence.
+ * End a stretch of the file, and update @excess of the sources: a message at least RING_SKEW bytes
+ * after another one in the file was sent later. If a source was silent for a long time before its
+ * absolute time, its inferred times are too late by the length of the silence.
  */
 static void end_stretch(struct pass *pass)
 {
@@ -301,7 +305,7 @@ static void start_clocks(struct pass *pass)
 			       TIME_UNKNOWN);
 }
 
-/* Any source may have sent the lost bytes. */
+/* End the chains of all sources, because any of them may have sent the lost bytes. */
 static void end_chains(struct pass *pass)
 {
 	unsigned int src;
@@ -346,7 +350,10 @@ static int read_all(struct pass *pass, int fd, const struct nexus_options *optio
 	return 0;
 }
 
-/* Times near MIDDLE can be compared even if some sources have wrapped and others have not. */
+/*
+ * Convert times to times near MIDDLE. These can be compared even if some clocks have wrapped and
+ * others have not.
+ */
 static void begin_look(struct pass *pass)
 {
 	uint64_t half = pass->mask / 2 + 1, reference = 0;
@@ -383,7 +390,7 @@ static void give_up(struct pass *pass, unsigned int src)
 	pass->times->contrary++;
 }
 
-/* Return whether a source's times were moved earlier. */
+/* Move times that are too late to earlier ones; return whether any were moved. */
 static bool put_earlier(struct pass *pass)
 {
 	bool changed = false;

@@ -20,10 +20,10 @@
  * struct source - a source of bytes, and the bytes currently available
  * @path:	name of the source in messages
  * @fd:		descriptor
- * @file:	a regular file
- * @live:	a pipe or socket: do not hold back data to wait for more
- * @paused:	the source had no more data when last read, and has not ended
- * @bytes:	bytes read so far
+ * @file:	set for a regular file
+ * @live:	set for a pipe or socket: do not hold back data to wait for more
+ * @paused:	set if the source had no more data when last read, but has not ended
+ * @bytes:	number of bytes read so far
  * @filled:	number of bytes at @buffer
  * @buffer:	the current bytes, in @memory after the history
  */
@@ -65,7 +65,7 @@ int source_fill(struct source *source);
 /** source_fill_up() - like source_fill(), but append as many bytes as fit */
 int source_fill_up(struct source *source);
 
-/** source_rewind() - read from @start next; returns 0, or -1 after printing an error */
+/** source_rewind() - continue reading at @start; return 0, or -1 after printing an error */
 int source_rewind(struct source *source, off_t start);
 
 /** source_close() - close the file, unless it is standard input */

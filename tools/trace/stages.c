@@ -37,7 +37,7 @@ struct stores {
 /* An item of a batch that waits for the third stage; its data follows. */
 struct item {
 	uint32_t	kind;		/* enum stages_item */
-	uint32_t	serial;		/* number of a record's header, plus 1, or 0 */
+	uint32_t	serial;		/* serial number of a record's header, plus 1, or 0 */
 	uint64_t	bytes;		/* size of the data, a multiple of 8 */
 };
 
@@ -76,13 +76,14 @@ struct stages {
 	struct items		*out;
 	bool			direct;
 	/*
-	 * The second stage has called the consumer from the start, so the consumer has
+	 * Set if the second stage has called the consumer from the start, so that the consumer has
 	 * received all headers.
 	 */
 	bool			through;
 	uint32_t		sent[PERFREC_CHANNELS][PERFREC_SOURCES];
 	/*
-	 * For the third stage: copies of headers for the consumer, kept as long as perfrec's.
+	 * For the third stage: copies of headers for the consumer, kept as long as perfrec keeps
+	 * the originals.
 	 */
 	struct perfrec_header	*kept[PERFREC_CHANNELS][PERFREC_SOURCES];
 	uint8_t			sources[PERFREC_CHANNELS];
@@ -98,7 +99,7 @@ static struct perfrec_header *kept(const struct stages *stages, unsigned int cha
 }
 
 /*
- * Copy a header; @bytes: its size with its counters. Return the copy, or NULL if out of memory.
+ * Copy a header of @bytes bytes, including its counters. Return the copy, or NULL if out of memory.
  */
 static const struct perfrec_header *keep(struct stages *stages,
 					 const struct perfrec_header *header, size_t bytes)
@@ -254,7 +255,7 @@ static void run(struct stages *stages, struct queue *queue)
 	pthread_cond_broadcast(&stages->changed);
 }
 
-/* Called with the lock held: does available work, or waits for a change. */
+/* Do available work, or wait for a change. Called with the lock held. */
 static void help(struct stages *stages)
 {
 	if (has_work(&stages->consumer))
@@ -278,7 +279,7 @@ static void *work(void *context)
 
 /* ---- the second stage --------------------------------------------------- */
 
-/* Make room for an item; return NULL if out of memory. */
+/* Append an item; return the memory for its data, or NULL if out of memory. */
 static void *append(struct stages *stages, enum stages_item kind, uint32_t serial, size_t bytes)
 {
 	struct items *out = stages->out;
@@ -521,7 +522,7 @@ static void push_stores(struct stages *stages, const struct stores *stores)
 
 /* ---- the first stage ---------------------------------------------------- */
 
-/* Prepare an empty slot to be filled. Return NULL if out of memory. */
+/* Return an empty slot, or NULL if out of memory. */
 static struct stores *empty_slot(struct stages *stages, unsigned int number)
 {
 	struct stores **stores = &stages->stores[number % SLOTS];
@@ -542,7 +543,7 @@ static struct stores *current_slot(const struct stages *stages)
 	return stages->stores[stages->records.pushed % SLOTS];
 }
 
-/* Wait until the slot after the current one is free. */
+/* Wait for a free slot after the current one, and return it, or NULL if out of memory. */
 static struct stores *next_slot(struct stages *stages)
 {
 	struct queue *queue = &stages->records;

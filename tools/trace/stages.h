@@ -48,7 +48,7 @@ struct stages *stages_new(struct trace *trace, unsigned int threads);
 
 /**
  * stages_push() - first stage: pass on the @count oldest queued stores
- * @clocks:	receives a new buffer for stores
+ * @clocks:	the queue, which gets a new buffer for stores
  *
  * Return: 0, or -ENOMEM.
  */
@@ -63,7 +63,7 @@ void stages_catch_up(struct stages *stages);
  */
 bool stages_poll(struct stages *stages);
 
-/** stages_end() - end the trace: returns 0 once all is done, or -1 if out of memory */
+/** stages_end() - end the trace; return 0 once all is done, or -1 if out of memory */
 int stages_end(struct stages *stages);
 
 /* Second stage: the consumer's callbacks. */

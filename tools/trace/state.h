@@ -26,15 +26,15 @@ struct trace {
 	/* By channel and source: whether a record or header has been completed. */
 	bool			begun[PERFREC_CHANNELS][PERFREC_SOURCES];
 	/*
-	 * By source: number of messages of instruction trace, and the place up to which
-	 * records are complete.
+	 * By source: number of messages of instruction trace, and the offset up to which records
+	 * are complete.
 	 */
 	uint64_t		branches[NEXUS_SOURCES];
 	uint64_t		settled[NEXUS_SOURCES];
-	/* By source: place of the latest message that shows executed code. */
+	/* By source: offset of the latest message that shows executed code. */
 	uint64_t		shown[NEXUS_SOURCES];
 	/*
-	 * By source: the context, and whether instruction trace stopped before a record was
+	 * By source: the running thread, and whether instruction trace stopped before a record was
 	 * complete.
 	 */
 	uint64_t		thread[NEXUS_SOURCES];
@@ -50,10 +50,12 @@ struct trace {
 	void			*unwinder;
 	struct callers		callers;
 	const struct perfrec_callers *unwound[PERFREC_CHANNELS][PERFREC_SOURCES];
-	uint64_t		no_room;	/* records whose list the third stage did not keep */
-	/* The trace is a ring that has overwritten its oldest bytes. */
+	uint64_t		no_room;	/* number of lists without room */
+	/* Set if the trace is a ring that has overwritten its oldest bytes. */
 	bool			wrapped;
-	/* For a piece of a recording: */
+	/*
+	 * Side-car file; by channel and source, the offset at which the next piece's records begin.
+	 */
 	const struct meta	*meta;
 	uint64_t		rest[PERFREC_CHANNELS][PERFREC_SOURCES];
 	struct ring_times	times;

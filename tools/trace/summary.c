@@ -36,7 +36,7 @@ static uint32_t decoded_channels(const struct input *input)
 	       (switches->channel < 0 ? 0 : 1u << switches->channel);
 }
 
-/* Arguments for "%" PRIu64 " thing%s". */
+/* Arguments for a format such as "%" PRIu64 " thing%s": a number and the ending of a plural. */
 #define COUNT(n)	(n), (n) == 1 ? "" : "s"
 
 static uint64_t untimed(const struct trace_stats *stats)
@@ -183,7 +183,7 @@ static uint64_t all_words(const struct trace_stats *stats)
 	return words;
 }
 
-/* Whether channels that are not decoded have words. */
+/* Whether channels that are not decoded contain words. */
 static bool undecoded(const struct trace_stats *stats, uint32_t decoded)
 {
 	size_t i;

@@ -14,15 +14,15 @@
 /**
  * struct trace_switch - what a hart runs from here on
  * @src:	source of the record
- * @kind:	SIFIVE_TRACE_SWITCH_*. After SIFIVE_TRACE_SWITCH_BEGIN, records may be missing since
- *		the source's previous message. At SIFIVE_TRACE_SWITCH_WOKEN, the hart's current
- *		thread wakes @thread, and continues
+ * @kind:	SIFIVE_TRACE_SWITCH_*. SIFIVE_TRACE_SWITCH_BEGIN shows that records may be missing
+ *		since the source's previous message. At SIFIVE_TRACE_SWITCH_WOKEN, the hart's
+ *		current thread wakes @thread and continues
  * @thread:	number of the system call for SIFIVE_TRACE_SWITCH_CALL, or its result for
  *		SIFIVE_TRACE_SWITCH_RETURN; otherwise the thread's id, or 0 for
  *		SIFIVE_TRACE_SWITCH_BEGIN, and for SIFIVE_TRACE_SWITCH_END if no recorded thread is
  *		running
  * @pc, @page:	the addresses of a SIFIVE_TRACE_SWITCH_FAULT
- * @major:	a major fault, for SIFIVE_TRACE_SWITCH_FAULT
+ * @major:	set for a major fault, if SIFIVE_TRACE_SWITCH_FAULT
  * @stamp:	the record's last store, or the item that shows the loss
  */
 struct trace_switch {
@@ -40,7 +40,7 @@ struct trace_switch {
 
 /**
  * struct switches_begun - a source's unfinished record
- * @kind:	0 if there is none
+ * @kind:	kind of the record, or 0 if there is none
  * @words:	number of elements of @word
  */
 struct switches_begun {

@@ -11,8 +11,8 @@
 #include "state.h"
 
 /*
- * Pass on the data that waits for corrections, because the pipe has no more data for now. Return
- * 0, or -1.
+ * Pass on the data that waits for corrections, because the pipe has no more data for now. Return 0,
+ * or -1 after printing an error.
  */
 static int catch_up(struct trace *trace)
 {
@@ -73,7 +73,7 @@ int trace_run(struct trace *trace, const struct trace_ops *ops, void *context)
 		records_gap(trace, &(struct nexus_message){
 			.length = trace->skipped, .gap = NEXUS_GAP_MALFORMED,
 		});
-	/* Data from a pipe must not wait for more to arrive. */
+	/* Do not hold back data from a pipe until more arrives. */
 	if (trace->jobs > 1 && !trace->in.live)
 		trace->stages = stages_new(trace, trace->jobs);
 	error = run(trace);

@@ -34,9 +34,9 @@
  * @src_bits:	width of the SRC field, -1 to use the side-car file or infer it
  * @ts_width:	width of a timestamp in bits, -1 to use the side-car file or the default
  * @ts_scheme:	enum nexus_ts_scheme, -1 to use the side-car file or infer it
- * @ring:	the trace is a ring buffer and begins within a message
- * @quiet:	print no summary, and no progress on the terminal
- * @watched:	show no progress, because the command prints to the terminal while it reads
+ * @ring:	set if the trace is a ring buffer that begins within a message
+ * @quiet:	set to print no summary, and no progress on the terminal
+ * @watched:	set to show no progress, because the command prints to the terminal while it reads
  * @jobs:	number of threads that read; callbacks are never concurrent
  */
 struct trace_options {
@@ -52,48 +52,49 @@ struct trace_options {
 
 /**
  * struct trace_stats - statistics of a trace's content
- * @bytes:	size of the trace
- * @messages:	Nexus messages
- * @unknown:	messages of an unknown TCODE
- * @errors:	Error messages: the encoder lost messages
- * @ownership:	Ownership messages: another context runs
- * @branches:	messages of instruction trace
- * @gaps:	ranges of bytes that do not belong to a message
+ * @bytes:	size of the trace in bytes
+ * @messages:	number of Nexus messages
+ * @unknown:	number of messages of an unknown TCODE
+ * @errors:	number of Error messages, which show that the encoder lost messages
+ * @ownership:	number of Ownership messages, which show that another context runs
+ * @branches:	number of messages of instruction trace
+ * @gaps:	number of ranges of bytes that do not belong to a message
  * @gap_bytes:	number of bytes in gaps
- * @align_bytes: bytes before the first message of a ring buffer
+ * @align_bytes: number of bytes before the first message of a ring buffer
  * @cut_bytes:	size of the last message in bytes, if it is cut off
- * @words:	stores per channel
- * @headers:	headers
- * @counted:	headers define counters other than the timestamp
- * @records:	records by enum perfrec_type
- * @no_header:	records whose header is unknown
- * @unaddressed: records with unknown addresses
- * @callers:	samples with callers
- * @no_callers:	samples whose callers are omitted because there are too many different ones
+ * @words:	number of stores per channel
+ * @headers:	number of headers
+ * @counted:	set if headers define counters other than the timestamp
+ * @records:	number of records of each enum perfrec_type
+ * @no_header:	number of records whose header is unknown
+ * @unaddressed: number of records with unknown addresses
+ * @callers:	number of samples with callers
+ * @no_callers:	number of samples whose callers are omitted, because there are too many lists of
+ *		callers
  * @losses:	number of times that words were dropped
- * @lost_words:	words dropped
- * @dropped:	records that threads dropped, according to marks
- * @truncated:	losses at the end of the trace
- * @assumed:	records before a ring's first header of their stream, which the
+ * @lost_words:	number of dropped words
+ * @dropped:	number of records that threads dropped, according to marks
+ * @truncated:	number of losses at the end of the trace
+ * @assumed:	number of records before their stream's first header in a ring, decoded as the
  *		side-car file describes
- * @rootless:	records before that header that are omitted because they depend on overwritten
- *		ones
- * @ring_words:	words of records that the beginning of a ring cuts off
- * @worked_out:	sources whose times before a ring's first absolute one were inferred
- * @contrary:	sources whose inferred times contradict each other
+ * @rootless:	number of records before such a header that are omitted because they depend on
+ *		overwritten ones
+ * @ring_words:	number of words of records that the beginning of a ring cuts off
+ * @worked_out:	number of sources whose times before the first absolute one in a ring were inferred
+ * @contrary:	number of sources whose inferred times contradict each other
  * @corrected:	number of times that a timestamp contradicted its source's clock
- * @inferred:	records with an inferred time
- * @backwards:	counts that went backwards, found by an analysis
- * @flow_losses: gaps in the instruction flow because of contradictions or damage
- * @stamped:	messages of stores have timestamps
+ * @inferred:	number of records with an inferred time
+ * @backwards:	number of counts that went backwards, found by an analysis
+ * @flow_losses: number of gaps in the instruction flow because of contradictions or damage
+ * @stamped:	set if messages of stores have timestamps
  * @absolute:	set if at least one message has an absolute timestamp
- * @first, @last: earliest and latest known time of a record, from its first word to its last
- *		address, ticks; no call is longer than the time between them
- * @timed:	records with a known time
+ * @first, @last: earliest known time of a first word of a record, and latest known time of a last
+ *		address, in ticks; no call is longer than the time between them
+ * @timed:	number of records with a known time
  * @src_bits:	width of the SRC field that was used
- * @src_from:	text that says where that width comes from
- * @switches:	records of context switches
- * @scheme_inferred: the timestamps themselves show that they are differences
+ * @src_from:	origin of that width, as text
+ * @switches:	number of records of context switches
+ * @scheme_inferred: set if the timestamps themselves show that they are differences
  */
 struct trace_stats {
 	uint64_t	bytes;
@@ -176,7 +177,7 @@ static inline void trace_count_time(struct trace_stats *stats, const struct perf
  * @message:	each message other than a store, in order
  * @switched:	a record of a context switch
  * @pause:	a pipe has no more data for now: flush outputs
- * @stop:	polled: true stops reading
+ * @stop:	polled; reading stops once it returns true
  */
 struct trace_ops {
 	void (*header)(void *context, const struct perfrec_header *header);
@@ -232,7 +233,7 @@ void trace_unwind(struct trace *trace,
 /**
  * trace_run() - decode the whole trace
  * @trace:	the trace from trace_open(); call this once per trace
- * @ops:	consumer
+ * @ops:	the consumer's callbacks
  * @context:	passed to each callback
  *
  * Return: 0, or -1 after printing an error if reading failed or memory ran out.
@@ -243,7 +244,7 @@ int trace_run(struct trace *trace, const struct trace_ops *ops, void *context);
  * trace_settle() - complete a thread's records in other streams, because it continues in a new one
  * @owner:	id of the thread
  * @channel:	streams of this channel without a named thread also belong to the thread
- * @before:	place in the file; only records before that place are completed
+ * @before:	offset in the file; only records before it are completed
  */
 void trace_settle(const struct trace *trace, uint32_t owner, unsigned int channel,
 		  const struct perfrec_stamp *before);
