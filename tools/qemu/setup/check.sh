@@ -5,8 +5,8 @@
 #
 #	check.sh KERNEL [NEED]...
 #
-# KERNEL is the stock kernel's directory, each NEED a script beside this one: perf,
-# debug-kernel, module-trees, testing-kernel. Their results are in the cache.
+# KERNEL is the stock kernel's directory. Each NEED is a script beside this one (perf,
+# debug-kernel, module-trees, testing-kernel), whose result is kept in the cache.
 
 . "$(dirname "$0")/common.sh"
 

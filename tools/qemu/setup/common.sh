@@ -21,8 +21,8 @@ die() {
 	exit 1
 }
 
-# step NAME COMMAND...: run a long command with its output in a log. Prints the step's name and
-# then its duration on standard error; after a failure, the end of the log.
+# step NAME COMMAND...: run a long command and write its output to a log. Print the step's name and
+# then its duration on standard error or, after a failure, the end of the log.
 step() {
 	local label=$1 log start rc=0 tick
 	shift
@@ -59,7 +59,7 @@ digest() {
 	done | sha256sum | cut -c1-12
 }
 
-# version PACKAGE, source_version PACKAGE: print the newest version in the suite. Reads all of
+# version PACKAGE, source_version PACKAGE: print the newest version in the suite. Read all of
 # apt's output, because closing the pipe early would count as a failure.
 version() {
 	apt-cache "${aptopts[@]}" show "$1" |
@@ -101,7 +101,7 @@ use_suite() {
 
 use_suite trixie "$cache/apt" amd64,riscv64 deb deb-src
 
-# Prints the machine's own mirror of Debian's main archive.
+# Print the machine's own mirror of Debian's main archive.
 mirror() {
 	local uri=${SIFIVE_TRACE_MIRROR:-}
 	[ -n "$uri" ] || uri=$(apt-get indextargets --format '$(REPO_URI) $(COMPONENT) $(SUITE)' \
@@ -141,9 +141,10 @@ apt_update() {
 	apt-get "${aptopts[@]}" -q update --allow-releaseinfo-change --error-on=any
 }
 
-# A mirror may serve an index that is older than its signed release, sometimes for days. With
-# SIFIVE_TRACE_UNVERIFIED=yes, the index for riscv64 is used unverified, which affects the board's
-# packages and its kernel's headers. Programs that run on this machine are still verified.
+# On some mirrors, an index is older than the signed Release file, sometimes for days. With
+# SIFIVE_TRACE_UNVERIFIED=yes, use the index for riscv64 without verifying it, and therefore also
+# the board's packages and its kernel's headers. Programs that run on this machine are still
+# verified.
 unverified_riscv64() {
 	local uri=$1 tree=$aptdir/unverified index
 	index=dists/$suite/main/binary-riscv64/Packages.xz
@@ -188,7 +189,7 @@ debs() {
 		[ -e "$cache/debs/$file" ] || missing+=("$file")
 	done
 	if [ ${#missing[@]} -gt 0 ]; then
-		# In apt's form, package:architecture.
+		# Convert file names to apt's form, package:architecture.
 		(cd "$cache/debs" && apt-get "${aptopts[@]}" -q download \
 			$(printf '%s\n' "${missing[@]}" |
 				sed -E 's/_.*_all\.deb$//; s/_.*_([^_]*)\.deb$/:\1/'))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The debug kernel (KASAN, lockdep, kmemleak, UBSAN and more), from the same source package
+# Builds the debug kernel (KASAN, lockdep, kmemleak, UBSAN and more) from the same source package
 # as the stock one. Argument: the stock kernel's directory. Prints a directory with the same
 # layout; see kernel.sh.
 
@@ -12,7 +12,7 @@ config=$here/debug-kernel.config
 configure() {
 	make -C "$stock/source" O="$out.tmp/headers" ARCH=riscv \
 		CROSS_COMPILE="$cross" KCONFIG_ALLCONFIG="$config" allnoconfig
-	# An option of the fragment that Kconfig did not accept is a mistake.
+	# Fail if Kconfig did not accept an option of the fragment.
 	local line missing=0
 	while read -r line; do
 		case $line in CONFIG_*) ;; *) continue ;; esac
@@ -27,7 +27,7 @@ compile() {
 		CROSS_COMPILE="$cross" -j "$jobs" Image modules
 }
 
-# Keeps only what is needed to boot and to build modules.
+# Keep only what is needed to boot and to build modules.
 install_kernel() {
 	cp "$out.tmp/headers/arch/riscv/boot/Image" "$out.tmp/vmlinux"
 	make -s -C "$stock/source" O="$out.tmp/headers" ARCH=riscv kernelrelease \

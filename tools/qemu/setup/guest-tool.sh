@@ -37,8 +37,8 @@ guest_unpack() {
 	debs "$1/root" "$2:riscv64" $(guest_libraries "$2")
 }
 
-# guest_tool NAME PACKAGE: create the tool's directory in the cache with "fetch DIR", unless it
-# exists, and print its path.
+# guest_tool NAME PACKAGE: create the tool's directory in the cache with "fetch DIR", unless the
+# directory exists, and print its path.
 guest_tool() {
 	local name=$1 version out
 	version=$(version "$2:riscv64")
@@ -49,7 +49,7 @@ guest_tool() {
 		exec 9>"$cache/$name.lock"
 		flock 9
 	fi
-	# Another process may have created it before this one got the lock.
+	# Another process may have created the directory before this one got the lock.
 	if [ ! -d "$out" ]; then
 		rm -rf "$out.tmp"
 		mkdir -p "$out.tmp"

@@ -16,7 +16,7 @@ stock=${1:?stock kernel directory}
 config=$here/module-tree.config
 list=$cache/module-trees.list
 
-# Fetches the suite's package lists; if that fails, old ones suffice.
+# Fetch the suite's package lists; if that fails, old lists suffice.
 have_lists() {
 	apt_state_fresh || (step "package lists of $suite" apt_state) ||
 		[ -n "$(find "$aptdir/lists" -name '*_Packages*' -print -quit)" ]
@@ -27,7 +27,7 @@ newest_source() {
 		grep -E '^linux-source-[0-9.]+$' | sort -V | tail -n 1
 }
 
-# Unpacks the source without most of the code, as configuring needs only Kconfig files and headers.
+# Unpack the source without most of its code: to configure needs only Kconfig files and headers.
 unpack_source() {
 	local name=linux-source-$series skip=() d
 	for d in drivers sound fs net; do
@@ -41,7 +41,7 @@ unpack_source() {
 	publish "$source.tmp" "$source"
 }
 
-# Prints the value of LLVM= for an installed clang that can build this kernel; fails if there is
+# Print the value of LLVM= for an installed clang that can build this kernel; fail if there is
 # none.
 clang_for() {
 	local need have suffix
@@ -76,7 +76,7 @@ granted() {
 	done
 }
 
-# prepare VARIANT COMPILER: configure its tree, a copy of gcc's tree and its host programs.
+# prepare VARIANT COMPILER: configure the variant's tree, a copy of gcc's with its host programs.
 prepare() {
 	local tree=$out.tmp/$1
 	[ "$1" = gcc ] || cp -a "$out.tmp/gcc" "$tree"
@@ -102,7 +102,7 @@ prepare_all() {
 	fi
 }
 
-# trees VARIANT...: print the lines of the current kernel.
+# trees VARIANT...: prepare the trees of the current kernel, and print their lines.
 trees() {
 	local out variant
 	out=$cache/module-trees-$(digest "$source" "$config" "$*" \
@@ -152,7 +152,7 @@ newer() {
 	[ -n "$1" ] && [ "$1" != "$last" ] && printf '%s\n' "$last" "$1" | sort -CV
 }
 
-# Only the stock kernel is not prepared in all variants.
+# All kernels are prepared in all variants, except the stock kernel: for gcc and clang only.
 make_list() {
 	trees_of bookworm amd64 no-pmu rv32
 	suite=trixie version=$(cut -d' ' -f2 <(grep ^kernel "$stock/kernel.env")) \

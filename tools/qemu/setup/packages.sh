@@ -19,7 +19,7 @@ declare -A parts=(
 		libiberty-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev'
 	[build]='gcc-riscv64-linux-gnu g++-riscv64-linux-gnu libc6-dev-riscv64-cross
 		gcc libc6-dev make rsync'
-	# The emulator; kernel modules, device tree, archives.
+	# For the emulator, and for kernel modules, device trees and archives.
 	[board]='ninja-build pkg-config python3-venv python3-tomli python3-distlib
 		libglib2.0-dev libfdt-dev zlib1g-dev libattr1-dev
 		flex bison bc device-tree-compiler kmod dpkg-dev xz-utils libssl-dev
@@ -39,7 +39,7 @@ installed() {
 	dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'
 }
 
-# missing_of PART...: its packages that are not installed.
+# missing_of PART...: print the packages of these parts that are not installed.
 missing_of() {
 	local part p
 	for part; do
@@ -49,7 +49,7 @@ missing_of() {
 	done | sort -u
 }
 
-# known PACKAGE...: the packages that this release contains.
+# known PACKAGE...: print those of the packages that this release contains.
 known() {
 	apt-cache policy "$@" | awk '
 		/^[^ ].*:$/ { name = $1; sub(":$", "", name) }
@@ -66,8 +66,8 @@ done
 mapfile -t missing < <(missing_of "$@")
 [ ${#missing[@]} -gt 0 ] || exit 0
 
-# The name changes with the package lists, so packages that the release lacked are looked up
-# again.
+# Print the name of a file that marks the missing packages as absent from this release. The name
+# changes with the package lists, so that the packages are then looked up again.
 absent() {
 	printf '%s/absent-%s\n' "$cache" \
 		"$(digest "${missing[*]}" "$(stat -c %Y /var/lib/apt/lists)")"

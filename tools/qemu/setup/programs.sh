@@ -4,7 +4,7 @@
 # instrumentation. Prints the directory:
 #
 #	lua5.4, zstd, pigz	the sources
-#	sqlite3			its one-file sources, sqlite3.c and shell.c
+#	sqlite3			its amalgamation, sqlite3.c and shell.c
 #	zlib			riscv64's zlib, for pigz
 
 . "$(dirname "$0")/common.sh"
@@ -35,7 +35,7 @@ if [ ! -e "$out" ]; then
 	exec 9>"$cache/programs.lock"
 	flock 9
 fi
-# Another process may have created it before this one got the lock.
+# Another process may have created the directory before this one got the lock.
 if [ ! -e "$out" ]; then
 	tmp=$cache/programs.tmp
 	rm -rf "$tmp"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The emulator: Debian's QEMU source with our device model and the changes in
+# Builds the emulator: Debian's QEMU source with our device model and the changes in
 # tools/qemu/patches.
 #
 # Prints the path of the binary. The source tree and its objects are kept in the cache, so after a
@@ -24,7 +24,7 @@ fetch_source() {
 	mv "$tree.tmp" "$tree"
 }
 
-# Adds the model's folder, as hw/sifive_trace, to three build files.
+# Add the model's folder, as hw/sifive_trace, to three build files.
 hook_tree() {
 	mkdir -p "$1/hw/sifive_trace"
 	echo "subdir('sifive_trace')" >>"$1/hw/meson.build"
@@ -42,7 +42,7 @@ hook_tree() {
 	MAK
 }
 
-# Changes the emulator itself; each patch describes the bug that it fixes, or its purpose.
+# Patch the emulator itself; each patch describes the bug that it fixes, or its purpose.
 patch_tree() {
 	local p
 	for p in "$patches"/*.patch; do

@@ -75,7 +75,7 @@ if [ ! -e "$out" ]; then
 	exec 9>"$cache/root.lock"
 	flock 9
 fi
-# Another process may have created it before this one got the lock.
+# Another process may have created the image before this one got the lock.
 if [ ! -e "$out" ]; then
 	tmp=$cache/root.tmp
 	rm -rf "$tmp"

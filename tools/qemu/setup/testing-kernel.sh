@@ -35,8 +35,8 @@ fetch() {
 	ln -s "$tree/source" "$out.tmp/source"
 }
 
-# Prints the code generation options that the suite's compiler and assembler support, but this
-# machine's do not. None of these changes a structure.
+# Print the code generation options that the suite's compiler and assembler support, but this
+# machine's do not. None of these options changes a structure.
 beyond_compiler() {
 	local can='^CONFIG_(CC|AS|LD|TOOLCHAIN|GCC)_[A-Z0-9_]*='
 	comm -23 <(grep -E "$can" "$out.tmp/headers/.config" | sort) \
