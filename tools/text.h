@@ -12,8 +12,8 @@
 /** text_character() - return the length of the UTF-8 character at @text, or 0 if it is invalid */
 size_t text_character(const char *text);
 
-/*
- * * text_printable() - like text_character(), but also return 0 for a control character and at the
+/**
+ * text_printable() - like text_character(), but also return 0 for a control character and at the
  * end of the text
  */
 size_t text_printable(const char *text);
@@ -28,8 +28,8 @@ static inline size_t text_ascii(const char *text)
 	return length;
 }
 
-/*
- * * text_columns() - return the width of @text in columns; an unprintable byte occupies one column
+/**
+ * text_columns() - return the width of @text in columns; an unprintable byte occupies one column
  */
 size_t text_columns(const char *text);
 

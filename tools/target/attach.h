@@ -86,8 +86,8 @@ void attach_sum(const struct attach *attach, struct objects *sum);
  * attach_wait() - wait for the end of the recording, in a child of the command
  * @command:	a program and its arguments, empty if none
  *
- * Executes @command, or else exits when all processes have ended. Return: only after an error,
- * which has been printed: -1.
+ * Executes @command, or else exits when all processes have ended. Return: -1 after printing an
+ * error; otherwise this does not return.
  */
 int attach_wait(const struct attach *attach, char **command);
 

@@ -39,7 +39,7 @@ static const struct {
 
 /*
  * In order of preference. Branch histories need fewer bytes than one message per branch. The
- * optimised mode comes last, because a decoder can mistake the target of an implicit return.
+ * optimised mode comes last, because a decoder can get the target of an implicit return wrong.
  */
 static const int preferred[] = { CALLS_HTM, CALLS_BTM, CALLS_OPTIMISED };
 

@@ -124,7 +124,7 @@ int capture_try(const struct perf_setup *wanted, struct capture_mark *mark)
 	mark->sinks = status.sinks;
 	mark->period = setup.sampling.period;
 	mark->sampled = setup.sampling.interval || setup.sampling.period;
-	/* No stimulus page has been mapped, so there is none that this would replace. */
+	/* This replaces no pages of the program, because no stimulus page has been mapped. */
 	perf_device_close(&device);
 	return error;
 }

@@ -134,8 +134,8 @@ struct start {
 };
 
 /*
- * Keep the command running to write what remains if a message goes to a closed pipe, or if a file
- * reaches its size limit.
+ * Ignore signals so that the command can write what remains even if a message goes to a closed
+ * pipe, or a file reaches its size limit.
  */
 static void ignore_failed_writes(void)
 {
@@ -451,7 +451,7 @@ static int steer(uint32_t flags, struct sifive_trace_status *status)
 	return error ? -1 : 0;
 }
 
-/* Return a hint what to do about errno. */
+/* Return a hint about how to fix the error in errno. */
 static const char *steer_hint(void)
 {
 	switch (errno) {

@@ -67,9 +67,7 @@ static char *partner(char *name, char *at)
 	}
 }
 
-/*
- * Return the function's name in @name, after the return type, which can contain template arguments.
- */
+/* Return the part of @name after the return type, which can contain template arguments. */
 static char *behind_type(char *name, char *end)
 {
 	char *at = end, *word = strstr(name, "operator");

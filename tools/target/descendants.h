@@ -38,8 +38,8 @@ struct descendants {
 	uint64_t		missed;
 };
 
-/*
- * * descendants_open() - start with this process; return 0, or -1 after reporting that memory ran
+/**
+ * descendants_open() - start with this process; return 0, or -1 after reporting that memory ran
  * out
  */
 int descendants_open(struct descendants *descendants);

@@ -135,8 +135,8 @@ const struct timespec *drain_event(const struct drain *drain, struct pollfd *eve
 /** drain_copy() - copy some or all available bytes; set @over when a limit is reached */
 void drain_copy(struct drain *drain);
 
-/*
- * * drain_look() - add losses since the last call to the lists of gaps; @last is set in the final
+/**
+ * drain_look() - add losses since the last call to the lists of gaps; @last is set in the final
  * call
  */
 void drain_look(struct drain *drain, bool last);

@@ -51,7 +51,7 @@ const char *elf_interpreter(const struct elf *elf);
  */
 uint64_t elf_bias(const struct elf *elf, uint64_t address, uint64_t offset);
 
-/** elf_build_id() - get a file's build-id in hexadecimal, empty if it has none */
+/** elf_build_id() - get a file's build-id in hexadecimal, or "" if it has none */
 void elf_build_id(const struct elf *elf, char *text);
 
 /**
@@ -66,8 +66,8 @@ bool elf_functions(const struct elf *elf,
 				    uint64_t start, uint64_t size),
 		   void *argument);
 
-/*
- * * elf_exported() - like elf_functions(), for exported functions, whose symbols survive stripping
+/**
+ * elf_exported() - like elf_functions(), for exported functions, whose symbols survive stripping
  */
 bool elf_exported(const struct elf *elf,
 		  void (*function)(void *argument, const char *name,

@@ -45,8 +45,8 @@ int files_create(const char *path);
 /** files_open() - like files_create(); return an output, or NULL after printing an error */
 struct output *files_open(const char *path);
 
-/*
- * * files_remove_names() - remove the file with the kernel's function names beside an earlier trace
+/**
+ * files_remove_names() - remove the file with the kernel's function names beside an earlier trace
  */
 void files_remove_names(const char *path);
 

@@ -33,8 +33,8 @@ struct found {
  * @option:	the user's option, for error messages
  * @found:	the result; the path is valid as long as @program is unchanged
  *
- * Return: 0; 1 after printing a message if there is none, but the program may load an object with
- * it later; or -1 after printing an error if there is none, or more than one.
+ * Return: 0; 1 after printing a message if there is no such function, but the program may load an
+ * object with one later; or -1 after printing an error if there is none, or more than one.
  */
 int find_function(const struct program *program, const char *name, bool exits,
 		  const char *option, struct found *found);

@@ -23,8 +23,8 @@ bool machine_cpu(char *text);
 /** machine_log() - return the kernel log, to be freed; NULL with errno, such as EPERM */
 char *machine_log(void);
 
-/*
- * * machine_firmware() - write firmware's versions from the kernel log, such as "OpenSBI 1.6, SBI
+/**
+ * machine_firmware() - write firmware's versions from the kernel log, such as "OpenSBI 1.6, SBI
  * 2.0", or ""
  */
 void machine_firmware(char *text, size_t size);
@@ -56,7 +56,8 @@ bool machine_side_car(void);
  * machine_query() - query which counters can count an event
  * @fd:		the trace device, open for writing
  * @event:	the event
- * @query:	its masks of counters are set to what applies to all CPUs with an encoder
+ * @query:	set to masks of the counters that can count the event, are readable, and are known,
+ *		on all CPUs with an encoder
  *
  * Return: 0 or an errno.
  */

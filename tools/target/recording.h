@@ -208,8 +208,8 @@ static inline bool recording_attaches(const struct recording *r)
 /** recording_name_running() - treat the first of the running processes as the program */
 void recording_name_running(struct recording *r);
 
-/*
- * * recording_watch() - start watching perf's events, including those of threads if @threads is set
+/**
+ * recording_watch() - start watching perf's events, including those of threads if @threads is set
  */
 void recording_watch(struct recording *r, bool threads);
 
@@ -225,14 +225,14 @@ void recording_report_missed(const struct recording *r);
 /** recording_report_alone() - report the processes that a recording of one process lacks */
 void recording_report_alone(const struct recording *r);
 
-/*
- * * recording_stay() - restrict the calling process, the program's, to the CPUs of -C; return 0 or
+/**
+ * recording_stay() - restrict the calling process, the program's, to the CPUs of -C; return 0 or
  * -1
  */
 int recording_stay(const struct recording *r);
 
-/*
- * * recording_refuse() - report sifive_trace_error() before the program has run; return EXIT_RECORD
+/**
+ * recording_refuse() - report sifive_trace_error() before the program has run; return EXIT_RECORD
  */
 int recording_refuse(void);
 

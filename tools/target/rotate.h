@@ -25,8 +25,8 @@ void rotate_name(char *name, size_t size, const struct drain *drain,
 size_t rotate_take(const struct drain *drain, struct drain_sink *sink, const char *bytes,
 		   size_t length);
 
-/*
- * * rotate_next() - begin a sink's next piece; return 0, or -1 with errno if its file cannot be
+/**
+ * rotate_next() - begin a sink's next piece; return 0, or -1 with errno if its file cannot be
  * created
  */
 int rotate_next(const struct drain *drain, struct drain_sink *sink);

@@ -140,8 +140,8 @@ static inline bool trigger_unset(const struct trigger *trigger)
 /** trigger_report() - print statistics of all snapshots, or only losses if @quiet is set */
 void trigger_report(const struct trigger *trigger, bool quiet);
 
-/*
- * * trigger_clock() - read both clocks; @hz is 0 if the session has no timestamps that can be read
+/**
+ * trigger_clock() - read both clocks; @hz is 0 if the session has no timestamps that can be read
  */
 void trigger_clock(const struct perf_device *device, struct trigger_clock *clock);
 

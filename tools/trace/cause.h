@@ -35,8 +35,8 @@ bool cause_gap(const struct input *input, size_t number, uint64_t *begin, uint64
  */
 bool cause_span(const struct input *input, uint64_t *from, uint64_t *to);
 
-/*
- * * cause_why() - write "call 7 of f took 2.000 ms, longer than 1.000 ms", or "", to @text; return
+/**
+ * cause_why() - write "call 7 of f took 2.000 ms, longer than 1.000 ms", or "", to @text; return
  * @text
  */
 const char *cause_why(const struct input *input, char text[CAUSE_SIZE]);
