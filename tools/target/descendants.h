@@ -69,7 +69,8 @@ struct descendants_rest {
 };
 
 /**
- * descendants_rest() - find the processes that have not joined, and describe those without the library
+ * descendants_rest() - find the processes that have not joined, and describe those without the
+ * library
  * @program:	process id of the program that the command runs; it is not counted
  * @argv:	the program's command line
  * @clock:	converts times to the trace's clock
@@ -77,7 +78,7 @@ struct descendants_rest {
 void descendants_rest(struct descendants *descendants, pid_t program, char **argv, struct tree *tree,
 		 const struct trigger_clock *clock, struct descendants_rest *rest);
 
-/** descendants_children() - return the number of processes that @program and its descendants created */
+/** descendants_children() - return the number of processes that descend from @program */
 size_t descendants_children(const struct descendants *descendants, pid_t program);
 
 #endif /* SIFIVE_TRACE_DESCENDANTS_H */

@@ -37,7 +37,7 @@ void kallsyms_copy(const char *trace)
 	if (!stat(trace, &status) && !S_ISREG(status.st_mode))
 		return;
 	snprintf(path, sizeof(path), "%s.kallsyms", trace);
-	/* Only the user may read the kernel's addresses. */
+	/* Keep other users from reading the kernel's addresses. */
 	mask = umask(077);
 	out = names ? files_open(path) : NULL;
 	umask(mask);

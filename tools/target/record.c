@@ -364,8 +364,8 @@ static int check_full(struct recording *r)
 }
 
 /*
- * Check --from, --to and --depth. With --from, a header is written when a part of the thread's
- * calls begins, but not when a piece does.
+ * Check --from, --to and --depth. With --from, a header is written when the recorded part of a
+ * thread begins, but not when a piece does.
  */
 static int check_part(const struct recording *r)
 {

@@ -305,7 +305,7 @@ static bool names_samples(const struct recording *r)
 }
 
 /*
- * Start to collect the objects and threads of programs that do not use the library. The recorded
+ * Start collecting the objects and threads of programs that do not use the library. The recorded
  * program is a child of this process. The library itself writes the names of threads of processes
  * that join the session.
  */

@@ -40,7 +40,7 @@
  * @command:	program to run while running processes are recorded, with its arguments; empty to
  *		record until these processes end
  * @children:	set by --children, to also record the processes that the program creates
- * @alone:	set by --no-children, to not report the processes that are not recorded
+ * @alone:	set by --no-children, to suppress reports of processes that are not recorded
  * @loads:	set if the library, preloaded or linked, records the program
  * @firmware:	set if firmware counts one of the events, so that the kernel writes all records
  * @sampled:	set if the user requested samples
@@ -215,7 +215,7 @@ void recording_watch(struct recording *r, bool threads);
 
 /**
  * recording_report_end() - report what is missing because the program did not end by exit()
- * @number:	the signal that ended it, or 0
+ * @number:	number of the signal that ended the program, or 0
  */
 void recording_report_end(int number);
 

@@ -18,7 +18,7 @@ struct running {
 
 /**
  * running_named() - collect the processes of a list
- * @running:	filled
+ * @running:	set to the processes
  * @list:	"PID[,PID...]"
  *
  * Return: 0, or -1 if the text is not a list of ids.

@@ -146,8 +146,8 @@ int select_copy(const char *from, char *path)
 		error = -1;
 	}
 	/*
-	 * If the filter is empty, add a line that matches no object: a filter without lines would
-	 * select all functions.
+	 * If the filter is empty, add a line that matches no object: a filter without functions
+	 * would select all.
 	 */
 	if (in && out)
 		fputs(empty ? "\n- 0 1\n" : "\n", out);

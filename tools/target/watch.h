@@ -64,8 +64,8 @@ void watch_wait(struct watch *watch, const struct pollfd *also,
 /**
  * watch_late() - return the number of online CPUs that were not always watched
  *
- * Such a CPU came online after watch_open(), perhaps having been offline for a time only; perf's
- * events end when their CPU goes offline.
+ * Such a CPU was offline during watch_open(), or at some time since then: perf's events end when
+ * their CPU goes offline.
  */
 size_t watch_late(const struct watch *watch);
 

@@ -87,7 +87,7 @@ const char *cause_why(const struct input *input, char text[CAUSE_SIZE])
 }
 
 /*
- * Write a time, marked with ~ because it is inexact: it was measured by another clock than the
+ * Write a time, marked with ~ because it is inexact: it was measured by a clock other than the
  * trace's.
  */
 static void put_when(const struct input *input, uint64_t ticks, char *text, size_t size)

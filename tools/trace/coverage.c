@@ -132,7 +132,7 @@ bool coverage_limited(const struct input *input)
 	return meta_part_is_set(&input->meta.part);
 }
 
-/* Whether calls are missing from the trace, rather than only not shown. */
+/* Whether calls are missing from the trace, rather than just not shown. */
 static bool lacks_calls(const struct meta_part *part)
 {
 	struct meta_part recorded = *part;

@@ -31,7 +31,7 @@ int cut_feed(struct cut *cut, const void *bytes, size_t length);
  * @bytes:	the bytes after those already fed
  *
  * Return: the number of @bytes that complete the current message, 0 if it is already complete, or
- * -1 if all @bytes do not complete it.
+ * -1 if even all of @bytes do not complete it.
  */
 ssize_t cut_place(const struct cut *cut, const uint8_t *bytes, size_t length);
 

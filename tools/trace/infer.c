@@ -16,9 +16,9 @@
 
 /* How plausible a decoding is; the first member that differs is decisive. */
 struct sense {
-	uint64_t	words;		/* words in headers, and in records whose header is known */
-	int64_t		bare_words;	/* words in other records, minus dropped words */
-	int64_t		messages;	/* plausible messages, minus implausible ones */
+	uint64_t	words;		/* number in headers, and in records whose header is known */
+	int64_t		bare_words;	/* number in other records, minus dropped words */
+	int64_t		messages;	/* number of plausible ones, minus implausible ones */
 };
 
 static void count_header(void *context, const struct perfrec_header *header)
@@ -144,7 +144,7 @@ int infer_src_bits(const void *data, size_t length,
 
 /*
  * Timestamps are differences if, when they are decoded as XOR, time goes back in at least
- * BACK_LEAST steps and in at least one of BACK_SHARE steps. STAMPS bytes suffice if they contain
+ * BACK_LEAST steps and in at least one in BACK_SHARE steps. STAMPS bytes suffice if they contain
  * STEPS_LEAST steps.
  */
 #define BACK_LEAST	4

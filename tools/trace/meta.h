@@ -32,9 +32,9 @@
  *	trigger		{ function, call, tid, took_ns, limit_ns, last, from, to }: the call that
  *			triggered this snapshot; from and to are in ticks and not exact; took_ns,
  *			limit_ns and to are present only if the call exceeded its time limit
- *	part		{ from, to, depth, functions, filter, left_out, threshold_ns }: what record --from, --to,
- *			--depth, -F and --filter recorded, and the number of functions that
- *			--auto-filter excluded
+ *	part		{ from, to, depth, functions, filter, left_out, threshold_ns }: the
+ *			options --from, --to, --depth, -F, --filter and --time-threshold of
+ *			record, and the number of functions that --auto-filter excluded
  *	shared		mask of the channels that threads have taken from each other
  *	piece		piece number of this piece, if the recording is split into pieces
  *	continued	boolean: another piece follows

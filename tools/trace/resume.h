@@ -18,7 +18,7 @@
 bool resume_clocks(struct nexus *nexus, const struct meta *meta);
 
 /**
- * resume_streams() - give the record decoder the state of the streams
+ * resume_streams() - set the state of the streams in the record decoder
  * @perfrec:	a new decoder; records and losses that begin at RESUME_BEFORE are not passed to
  *		its consumer
  * @meta:	the piece's side-car file

@@ -10,7 +10,7 @@
 #define CHUNK	(64u << 10)
 /* Maximum number of passes over the file to correct times that seem too late. */
 #define LOOKS	4
-/* A time in ticks near which the times of all sources are placed, to compare them. */
+/* A time in ticks. To be compared, times of all sources are converted to times near it. */
 #define MIDDLE	(1ull << 62)
 /* Number of stores decoded per call. */
 #define STORES	64
@@ -166,7 +166,7 @@ static uint64_t latest(uint64_t value, uint64_t known, uint64_t limit,
 	return (limit & ~below) | ((value | any) & below & ~less);
 }
 
-/* Assume that the source sent its last message at @limit, or as shortly before as possible. */
+/* Assume that the source sent its last message at @limit, or as soon before @limit as possible. */
 static void place_last(struct pass *pass, unsigned int src, uint64_t limit)
 {
 	struct chain *chain = &pass->chain[src];

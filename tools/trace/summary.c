@@ -129,7 +129,7 @@ static void summarise(const struct input *input, const struct trace_stats *stats
 		report("%s: %" PRIu64 " record%s at the ring's beginning left out: they depend on overwritten ones",
 		       name, COUNT(stats->rootless));
 	if (stats->ring_words)
-		report("%s: %" PRIu64 " word%s of records that the ring begins within",
+		report("%s: %" PRIu64 " word%s of records that the beginning of the ring cuts off",
 		       name, COUNT(stats->ring_words));
 	if (stats->gaps)
 		report("%s: damaged: %" PRIu64 " byte%s skipped in %" PRIu64 " place%s",
@@ -164,7 +164,7 @@ static void summarise(const struct input *input, const struct trace_stats *stats
 		report("%s: timestamps are differences, as in N-Trace 1.0: inferred (--ts-scheme)",
 		       name);
 	if (stats->corrected)
-		report("%s: damaged timestamps: %" PRIu64 " time%s a source's clock was corrected",
+		report("%s: damaged timestamps: sources' clocks were corrected %" PRIu64 " time%s",
 		       name, COUNT(stats->corrected));
 	if (stats->inferred)
 		report("%s: %" PRIu64 " record%s with an inferred time, marked ~", name,
