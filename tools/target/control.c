@@ -643,7 +643,7 @@ static bool has_bytes(int fd, const struct sifive_trace_status *status)
 	}
 	if (left || !given)
 		return true;
-	report("nothing is left to write: the capture is drained, and all %" PRIu64 " bytes so far have been read: use the file to which their reader wrote them, or record with --on-full stop",
+	report("nothing is left to write: the capture is drained, and all %" PRIu64 " bytes so far have been read: use the file that their reader wrote, or record with --on-full stop",
 	       given);
 	return false;
 }

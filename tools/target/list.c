@@ -257,7 +257,7 @@ const struct cli_command list_command = {
 	.run = command_list,
 	.summary = "list the events that this machine can count",
 	.arguments = "[PATTERN]",
-	.help = "List the events that this machine can count, and the counters that can count each and are free now, on all CPUs that have an encoder. A name from the list, rHEX, or cpu/event=NUMBER/ names an event; :u or :k after it counts in user or kernel mode only. Firmware counts the events fw:NAME, in all modes; only samples have their counts.\n\n"
+	.help = "List the events that this machine can count and, for each event, the counters that can count it and are free now, on all CPUs with an encoder. A name from the list, rHEX, or cpu/event=NUMBER/ names an event; :u or :k after it counts in user or kernel mode only. Firmware counts the events fw:NAME, in all modes; only samples have their counts.\n\n"
 		"PATTERN is a part of the name, or a shell pattern.",
 	.groups = list_groups,
 	.status = "Exit status: 0 done, 2 usage error, 3 no event is listed.",

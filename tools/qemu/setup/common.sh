@@ -46,7 +46,7 @@ step() {
 	if [ "$rc" -ne 0 ]; then
 		printf 'failed after %d s\n' $((SECONDS - start)) >&2
 		tail -n 30 "$log" >&2
-		die "$label failed; the whole log: $log"
+		die "$label failed; the complete log is $log"
 	fi
 	printf '%4d s\n' $((SECONDS - start)) >&2
 }
