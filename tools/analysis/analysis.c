@@ -11,7 +11,7 @@
 static const struct trace_ops trace_ops;
 static void on_ordered(void *context, const struct perfrec_record *record);
 
-/* Passes a span on to the consumer, clipped to the selected time range. */
+/* Pass a span on to the consumer, clipped to the selected time range. */
 static void on_span(void *context, struct thread *thread, enum oncpu_state state, uint64_t from,
 		    uint64_t to)
 {
@@ -25,7 +25,7 @@ static void on_span(void *context, struct thread *thread, enum oncpu_state state
 		analysis->wanted->span(analysis->context, thread, state, from, to);
 }
 
-/* Returns false if out of memory. */
+/* Return false if out of memory. */
 static bool follow_switches(struct analysis *analysis)
 {
 	analysis->oncpu = oncpu_new(analysis->threads, analysis->ops->span ? on_span : NULL,
@@ -92,7 +92,7 @@ static void free_thread(struct analysis *analysis, struct analysis_thread *threa
 	free(thread);
 }
 
-/* Frees the memory that is needed only while reading, because another trace may be read next. */
+/* Free the memory that is needed only while reading, because another trace may be read next. */
 static void release(struct analysis *analysis)
 {
 	unsigned int i, k;
@@ -200,7 +200,7 @@ static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
 }
 
 /*
- * Fills analysis->delta; returns which of its columns are known. Inline, because it runs
+ * Fill analysis->delta; return which of its columns are known. Inline, because it runs
  * for each record.
  */
 static inline __attribute__((always_inline))
@@ -299,8 +299,8 @@ static void follow_parts(struct analysis *analysis, struct analysis_thread *thre
 }
 
 /*
- * Divides the time since @before, excluding @waited, into time on the CPU, off the CPU and
- * unknown. Returns the columns to charge to the running function.
+ * Divide the time since @before, excluding @waited, into time on the CPU, off the CPU and
+ * unknown. Return the columns to charge to the running function.
  */
 static uint64_t divide_time(struct analysis *analysis, struct analysis_thread *thread,
 			    uint64_t before, bool whole, uint64_t waited)
@@ -323,7 +323,7 @@ static uint64_t divide_time(struct analysis *analysis, struct analysis_thread *t
 }
 
 /*
- * Accounts for the time up to this record, unless the record has no time or its hart's clock lags
+ * Account for the time up to this record, unless the record has no time or its hart's clock lags
  * behind another's. After an unknown time or lost records, it is unknown which function ran, so
  * this is self time of neither the innermost call nor the calls that enclose it.
  */
@@ -349,7 +349,7 @@ static uint64_t follow_time(struct analysis *analysis, struct analysis_thread *t
 	return divide_time(analysis, thread, before, whole, waited);
 }
 
-/* Converts @ns nanoseconds to ticks, at most @most. */
+/* Convert @ns nanoseconds to ticks, at most @most. */
 static uint64_t ticks_of(const struct analysis *analysis, uint64_t ns, uint64_t most)
 {
 	const double ticks = (double)ns * (double)analysis->meta->ts_hz / 1e9;
@@ -358,8 +358,8 @@ static uint64_t ticks_of(const struct analysis *analysis, uint64_t ns, uint64_t 
 }
 
 /*
- * Accounts for waits before a record; call this before its time is used. @lost: the code that ran
- * since the thread's previous record is unknown. Returns the ticks that the thread waited.
+ * Account for waits before a record; call this before its time is used. @lost: the code that ran
+ * since the thread's previous record is unknown. Return the ticks that the thread waited.
  */
 static __attribute__((noinline, cold))
 uint64_t follow_marks(struct analysis *analysis, struct analysis_thread *thread,
@@ -395,7 +395,7 @@ uint32_t analysis_function_at(struct analysis *analysis, uint64_t address)
 			     symbols_same(analysis->symbols, address));
 }
 
-/* Finds the callers of a sample's function. */
+/* Find the callers of a sample's function. */
 static void find_callers(struct analysis *analysis, struct analysis_step *step)
 {
 	uint64_t address[SIFIVE_TRACE_CALLERS_MAX];
@@ -410,7 +410,7 @@ static void find_callers(struct analysis *analysis, struct analysis_step *step)
 	step->caller = analysis->caller;
 }
 
-/* Returns the address that represents a record's function: if known, the function's start. */
+/* Return the address that represents a record's function: if known, the function's start. */
 static uint64_t function_address(struct analysis *analysis,
 				 const struct perfrec_record *record)
 {
@@ -428,7 +428,7 @@ static uint64_t function_address(struct analysis *analysis,
 }
 
 /*
- * Returns the columns to charge to the function of a sample or manual record. The kernel writes
+ * Return the columns to charge to the function of a sample or manual record. The kernel writes
  * samples to a separate stream without calls; columns that calls or manual records also count
  * must not be charged twice. Time outside calls belongs to no function.
  */
@@ -456,7 +456,7 @@ void note_loss(struct analysis *analysis, struct analysis_thread *thread)
 		analysis->ops->lost(analysis->context, thread);
 }
 
-/* Receives a thread's records in the order in which the thread wrote them. */
+/* Receive a thread's records in the order in which the thread wrote them. */
 static void on_ordered(void *context, const struct perfrec_record *record)
 {
 	struct analysis *analysis = context;
@@ -547,7 +547,7 @@ static void on_header(void *context, const struct perfrec_header *header)
 }
 
 /*
- * Counts in @made, because one of the reader's threads may be updating the trace's statistics.
+ * Count in @made, because one of the reader's threads may be updating the trace's statistics.
  */
 static void count_made(struct trace_stats *made, const struct perfrec_record *record)
 {
@@ -638,7 +638,7 @@ static void on_error(void *context, const struct nexus_message *error)
 		});
 }
 
-/* Charges the fault to the function of the faulting instruction. */
+/* Charge the fault to the function of the faulting instruction. */
 static void on_fault(struct analysis *analysis, const struct trace_switch *record)
 {
 	struct symbol symbol;

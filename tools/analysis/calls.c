@@ -29,16 +29,16 @@ static uint64_t function_of(const void *frames, uint32_t number)
 }
 
 /*
- * Returns the slot of the function's outermost call, which holds its frame's index plus 1, or a
- * free slot for it. Calls end in the reverse order of their start, so an entry that was displaced
- * past a slot is removed before that slot is freed.
+ * Return the slot of the function's outermost call, which holds its frame's index plus 1, or a free
+ * slot for it. Calls end in the reverse order of their start, so an entry that was displaced past a
+ * slot is removed before that slot is freed.
  */
 static uint32_t *find_call(const struct analysis_thread *thread, uint32_t function)
 {
 	return hash_find(&thread->costs.hash, function, function_of, thread->frame);
 }
 
-/* Allocates room for @room frames with @stride counters. */
+/* Allocate room for @room frames with @stride counters. */
 static bool resize(struct analysis *analysis, struct analysis_thread *thread,
 		   unsigned int room, unsigned int stride)
 {
@@ -114,7 +114,7 @@ void clear_negative(uint64_t *count, unsigned int columns)
 			count[c] = 0;
 }
 
-/* Ends the innermost call. */
+/* End the innermost call. */
 static void leave(struct analysis *analysis, struct analysis_thread *thread,
 		  enum analysis_why why)
 {
@@ -183,7 +183,7 @@ static void leave(struct analysis *analysis, struct analysis_thread *thread,
 	thread->depth--;
 }
 
-/* Returns the first frame, starting at @keep, that was called from another call site. */
+/* Return the first frame, starting at @keep, that was called from another call site. */
 static unsigned int skip_site(struct analysis_thread *thread, unsigned int keep,
 			      uint64_t call_site)
 {
@@ -196,7 +196,7 @@ static unsigned int skip_site(struct analysis_thread *thread, unsigned int keep,
 }
 
 /*
- * Ends calls that ended without a record, for example by longjmp(): if the new function's caller
+ * End calls that ended without a record, for example by longjmp(): if the new function's caller
  * is not the innermost function, the calls within the caller have ended. Functions that are
  * inlined into the caller have its call site, so they continue. So do functions with the new
  * function's call site, because it may be inlined into them.
@@ -230,7 +230,7 @@ static void leave_abandoned(struct analysis *analysis,
 		leave(analysis, thread, ANALYSIS_UNWOUND);
 }
 
-/* Begins the call in the next frame. */
+/* Begin the call in the next frame. */
 static void begin(struct analysis *analysis, struct analysis_thread *thread)
 {
 	struct analysis_frame *frame = &thread->frame[thread->depth];
@@ -339,8 +339,8 @@ void calls_cut(struct analysis *analysis, struct analysis_thread *thread)
 }
 
 /*
- * Returns the number of calls that an exit record ends: all calls up to the function's
- * innermost call from this call site, or else from any site. Returns 0 if there is no such call.
+ * Return the number of calls that an exit record ends: all calls up to the function's
+ * innermost call from this call site, or else from any site. Return 0 if there is no such call.
  */
 static unsigned int ends(const struct analysis_thread *thread,
 			 const struct perfrec_record *record, uint32_t function)

@@ -8,7 +8,7 @@
 /* Size of "#32" with its NUL. */
 #define NUMBERED	4
 
-/* Returns the user's name for the counter's event, or NULL if there is none. */
+/* Return the user's name for the counter's event, or NULL if there is none. */
 static const char *user_name(const struct meta *meta,
 			     const struct perfrec_counter *counter)
 {
@@ -27,7 +27,7 @@ static const char *user_name(const struct meta *meta,
 	return NULL;
 }
 
-/* Writes the counter's name, regardless of others with the same name. */
+/* Write the counter's name, regardless of others with the same name. */
 static void plain_name(const struct meta *meta,
 		       const struct perfrec_header *header, unsigned int i,
 		       char *name)

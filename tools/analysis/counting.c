@@ -4,7 +4,7 @@
 
 #include "calls.h"
 
-/* Returns the column of the cycles that are always counted, or COUNTERS_NONE if there are none. */
+/* Return the column of the cycles that are always counted, or COUNTERS_NONE if there are none. */
 static uint8_t cycles_of(const struct stream *stream, const struct perfrec_record *record)
 {
 	unsigned int i;
@@ -16,7 +16,7 @@ static uint8_t cycles_of(const struct stream *stream, const struct perfrec_recor
 	return COUNTERS_NONE;
 }
 
-/* Charges a stream's columns to its records; from now on, samples do not count in them. */
+/* Charge a stream's columns to its records; from now on, samples do not count in them. */
 static void charge(struct analysis *analysis, const struct stream *stream)
 {
 	uint64_t columns = stream->columns;

@@ -95,7 +95,7 @@ static bool grow(struct pairs *pairs)
 	return true;
 }
 
-/* Returns false if out of memory. */
+/* Return false if out of memory. */
 static bool add(struct pairs *pairs, uint64_t key, uint64_t times)
 {
 	uint32_t *slot;
@@ -175,7 +175,7 @@ static void add_part(struct counts *counts, const struct block *block, uint32_t 
 		counts->no_memory = true;
 }
 
-/* Counts an instruction that led to @address, but is not part of the flow. */
+/* Count an instruction that led to @address, but is not part of the flow. */
 static void add_step(struct counts *counts, const struct block *from, uint64_t address)
 {
 	const struct block *to = code_block(counts->code, address);

@@ -11,7 +11,7 @@
 #define BLOCK_BYTES	(CODE_INSTRUCTIONS_MAX * 8)
 #define ROOM		256
 
-/* Makes room for one more element in @array. */
+/* Make room for one more element in @array. */
 static bool reserve(struct executed *executed, void *array, size_t count, size_t *room,
 		    size_t size)
 {
@@ -173,7 +173,7 @@ void executed_free(struct executed *executed)
 }
 
 /*
- * Returns the first of @count entries of @size bytes whose address, at @offset in the entry, is
+ * Return the first of @count entries of @size bytes whose address, at @offset in the entry, is
  * at least @address.
  */
 static size_t first_at(const void *array, size_t count, size_t size, size_t offset,

@@ -138,7 +138,7 @@ static void give(struct flows *flows, struct track *track, const struct flow_pla
 	flows->ops->call(flows->context, &record);
 }
 
-/* Begins a call with the function, addresses and kind of @of. */
+/* Begin a call with the function, addresses and kind of @of. */
 static void enter_frame(struct flows *flows, struct track *track, const struct flow_place *place,
 			const struct frame *of)
 {
@@ -220,7 +220,7 @@ static inline const struct function *function_of(struct flows *flows, const stru
 	return new_function(flows, block);
 }
 
-/* Returns the depth of the outermost call that is searched; calls outside it are not found. */
+/* Return the depth of the outermost call that is searched; calls outside it are not found. */
 static uint32_t search_from(struct track *track)
 {
 	const uint32_t depth = track->owner->depth;
@@ -229,7 +229,7 @@ static uint32_t search_from(struct track *track)
 }
 
 /*
- * Returns the number of calls that remain open if a function's innermost call becomes the
+ * Return the number of calls that remain open if a function's innermost call becomes the
  * thread's innermost one, or 0 if the function has no open call.
  */
 static uint32_t depth_of(struct track *track, uint64_t function)
@@ -246,7 +246,7 @@ static uint32_t depth_of(struct track *track, uint64_t function)
 }
 
 /*
- * Enters a function that was called before the trace began, or whose call is missing. Only in the
+ * Enter a function that was called before the trace began, or whose call is missing. Only in the
  * first case may the open calls have ended: the outermost one with a return.
  */
 static void begin_anew(struct flows *flows, struct track *track,
@@ -292,7 +292,7 @@ static bool returns(struct flows *flows, struct track *track, const struct flow_
 	return true;
 }
 
-/* Ends a signal handler, which no instruction called. */
+/* End a signal handler, which no instruction called. */
 static void leave_handler(struct flows *flows, struct track *track,
 			  const struct flow_place *place)
 {

@@ -5,7 +5,7 @@
 
 #include "calls.h"
 
-/* Appends @mark to @text, truncating @text if both do not fit. */
+/* Append @mark to @text, truncating @text if both do not fit. */
 static void append(char *text, unsigned int size, const char *mark)
 {
 	size_t length = strlen(text), marked = strlen(mark);

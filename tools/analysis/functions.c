@@ -48,7 +48,7 @@ static uint32_t *find_slot(struct functions *functions, uint64_t address)
 	return hash_find(&functions->hash, address, address_of, functions->address);
 }
 
-/* Returns an unused place, or FUNCTIONS_OTHER if all are used. */
+/* Return an unused place, or FUNCTIONS_OTHER if all are used. */
 static uint32_t add_place(struct functions *functions, uint64_t address)
 {
 	uint32_t place;

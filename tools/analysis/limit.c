@@ -31,7 +31,7 @@ static void unmute(struct analysis *analysis)
 	analysis->stats = analysis->counted;
 }
 
-/* Does not count the calls as cut, because the user's selection cut them, not the trace. */
+/* Do not count the calls as cut, because the user's selection cut them, not the trace. */
 static void cut(struct analysis *analysis, struct analysis_thread *thread)
 {
 	const uint64_t calls = analysis->stats.cut;

@@ -6,7 +6,7 @@
 #include "command.h"
 #include "units.h"
 
-/* Shows which times --time can select. */
+/* Show which times --time can select. */
 static void nothing_inside(const struct input *input)
 {
 	const struct trace_stats *stats = trace_stats(input->trace);
@@ -32,7 +32,7 @@ static void thread_notes(const struct analysis *analysis, const char *name)
 		       name, left, left == 1 ? "" : "s", THREADS_STRANGERS);
 }
 
-/* Reports why it may be unknown whether threads ran. */
+/* Report why it may be unknown whether threads ran. */
 static void switch_notes(const struct oncpu *oncpu, const struct input *input)
 {
 	const struct oncpu_stats *stats = oncpu_stats(oncpu);

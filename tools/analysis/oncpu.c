@@ -43,7 +43,7 @@ void oncpu_free(struct oncpu *oncpu)
 
 /* ---- the parts of a thread ---------------------------------------------- */
 
-/* Merges pairs in the middle, because the thread's next record is near one of the ends. */
+/* Merge pairs in the middle, because the thread's next record is near one of the ends. */
 static void merge_parts(struct oncpu_thread *t)
 {
 	size_t first = t->count / 4, last = t->count / 4 * 3, from = first, to = first;
@@ -104,7 +104,7 @@ static void give_part(struct oncpu *oncpu, const struct oncpu_thread *t, const s
 			    part->from, part->to);
 }
 
-/* Ends the part in which the thread was in its current state. */
+/* End the part in which the thread was in its current state. */
 static void end_part(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t now)
 {
 	struct part part = { .from = t->since, .to = now, .state = t->state };
@@ -139,7 +139,7 @@ static void end_part(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t now)
 		t->part[t->count++] = part;
 }
 
-/* Adds to @sum the time of a part before @until that has not been taken yet. */
+/* Add to @sum the time of a part before @until that has not been taken yet. */
 static void take_part(const struct oncpu_thread *t, struct part *part, uint64_t until,
 		      struct oncpu_part *sum)
 {
@@ -159,7 +159,7 @@ static void take_part(const struct oncpu_thread *t, struct part *part, uint64_t 
 	sum->off += part->state == ONCPU_RUNS ? 0 : span - part->on - unknown;
 }
 
-/* Adds the thread's parts before @until to @sum, and removes them. */
+/* Add the thread's parts before @until to @sum, and remove them. */
 static void take(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t until,
 		 struct oncpu_part *sum)
 {
@@ -209,7 +209,7 @@ static void lose_running(struct oncpu *oncpu, struct hart *hart, uint64_t from)
 		enter_state(oncpu, hart->was, ONCPU_UNKNOWN, from);
 }
 
-/* Marks an interval in which the thread may have run; part of it may already be unknown. */
+/* Mark an interval in which the thread may have run; part of it may already be unknown. */
 static void doubt_wait(const struct doubts *doubts, const struct wait *wait, uint64_t from,
 		       uint64_t to)
 {
@@ -289,7 +289,7 @@ static void leave_hart(struct oncpu *oncpu, struct oncpu_thread *t, const struct
 	t->hart->was = NULL;
 }
 
-/* Returns how long the thread has been off the CPU so far, and how long its state was unknown. */
+/* Return how long the thread has been off the CPU so far, and how long its state was unknown. */
 static struct syscall_sums sums_of(const struct oncpu_thread *t)
 {
 	const uint64_t unknown = t->times.time[ONCPU_UNKNOWN];
@@ -367,7 +367,7 @@ static void on_woken(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t now)
 }
 
 /*
- * Returns a thread's state, or NULL if it has none. After execve(), this is the state of the
+ * Return a thread's state, or NULL if it has none. After execve(), this is the state of the
  * thread that had the id before.
  */
 static struct oncpu_thread *state_of(const struct oncpu *oncpu, struct thread *thread)
@@ -385,7 +385,7 @@ static struct oncpu_thread *state_of(const struct oncpu *oncpu, struct thread *t
 	return thread->oncpu;
 }
 
-/* Returns NULL if there are too many threads, or if out of memory. */
+/* Return NULL if there are too many threads, or if out of memory. */
 static struct oncpu_thread *find_thread(struct oncpu *oncpu, const struct trace_switch *record)
 {
 	struct thread *thread = threads_named(oncpu->threads, record->thread,
@@ -450,7 +450,7 @@ static void release_first(struct oncpu *oncpu)
 	handle(oncpu, &event);
 }
 
-/* Takes the records up to a time. */
+/* Take the records up to a time. */
 static void release_until(struct oncpu *oncpu, uint64_t to)
 {
 	while (oncpu->helds && oncpu->held[0].record.stamp.time <= to)
@@ -488,7 +488,7 @@ static void hold_loss(struct oncpu *oncpu, unsigned int src, uint64_t from, uint
 }
 
 /*
- * Returns the earliest time that bytes lost here can have. A hart without a message for a long time
+ * Return the earliest time that bytes lost here can have. A hart without a message for a long time
  * was idle, so its missing messages are newer than other harts' messages well before this place.
  */
 static uint64_t loss_begin(const struct oncpu *oncpu, const struct hart *hart)
@@ -497,7 +497,7 @@ static uint64_t loss_begin(const struct oncpu *oncpu, const struct hart *hart)
 	       oncpu->earlier : hart->time;
 }
 
-/* Processes a message from the hart. */
+/* Process a message from the hart. */
 static void see(struct oncpu *oncpu, unsigned int src, const struct perfrec_stamp *stamp)
 {
 	struct hart *hart = &oncpu->hart[src];
@@ -530,7 +530,7 @@ void oncpu_note(struct oncpu *oncpu, unsigned int src, const struct perfrec_stam
 	see(oncpu, src, stamp);
 }
 
-/* Records that the hart's messages are missing from here on, up to its next message. */
+/* Record that the hart's messages are missing from here on, up to its next message. */
 static void lose(struct hart *hart, uint64_t from)
 {
 	if (!hart->lost)

@@ -8,7 +8,7 @@
 
 #include "calls.h"
 
-/* Returns the state of a thread's points, or NULL after noting that memory ran out. */
+/* Return the state of a thread's points, or NULL after noting that memory ran out. */
 static struct analysis_thread *points_of(struct analysis *analysis,
 					 struct analysis_thread *thread)
 {

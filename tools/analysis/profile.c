@@ -59,7 +59,7 @@ static uint32_t group_of(const struct profile *profile,
 	return profile->by == PROFILE_BY_HART ? thread->src : 0;
 }
 
-/* Returns the row's index. */
+/* Return the row's index. */
 static size_t get_row(struct profile *profile,
 		      const struct analysis_thread *thread, uint32_t function)
 {
@@ -172,7 +172,7 @@ static void show(struct profile *profile)
 	profile->shown = progress_clock();
 }
 
-/* Shows the current state, because more data may take a long time to arrive. */
+/* Show the current state, because more data may take a long time to arrive. */
 static void on_pause(void *context)
 {
 	struct profile *profile = context;

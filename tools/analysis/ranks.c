@@ -19,7 +19,7 @@ static int by_value(const void *a, const void *b)
 	return (one->value > two->value) - (one->value < two->value);
 }
 
-/* Sets the ranks of sorted values, and returns the sum of t^3 - t over all runs of t equal ones. */
+/* Set the ranks of sorted values, and return the sum of t^3 - t over all runs of t equal ones. */
 static double set_ranks(struct ranked *ranked, unsigned int count)
 {
 	unsigned int first, end, i;
@@ -37,7 +37,7 @@ static double set_ranks(struct ranked *ranked, unsigned int count)
 }
 
 /*
- * Counts the choices of @as of the values by the sum of their ranks. Returns the share of those
+ * Count the choices of @as of the values by the sum of their ranks. Return the share of those
  * whose sum is at least as far from the mean as @distance, or -1 if out of memory.
  */
 static double exact(const struct ranked *ranked, unsigned int count, unsigned int as, long distance)

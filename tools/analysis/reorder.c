@@ -24,7 +24,7 @@ struct reorder {
 	struct perfrec_record	record[WINDOW_RECORDS];
 };
 
-/* Returns the place of record number @at in the order. */
+/* Return the place of record number @at in the order. */
 static inline struct perfrec_record **place(struct reorder *reorder, unsigned int at)
 {
 	return &reorder->order[(reorder->first + at) % WINDOW_RECORDS];

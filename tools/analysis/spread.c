@@ -22,7 +22,7 @@ struct spread {
 	uint64_t	*octave[OCTAVES];	/* steps of each octave, or NULL if all are 0 */
 };
 
-/* Returns the number of low bits of a time that its step ignores. */
+/* Return the number of low bits of a time that its step ignores. */
 static unsigned int shift_of(uint64_t ticks)
 {
 	return ticks < 2 * STEPS ? 0 : 63 - STEP_BITS - (unsigned int)__builtin_clzll(ticks);
@@ -122,7 +122,7 @@ uint64_t spread_mean(const struct spreads *spreads, size_t row)
 			(spread->sum % spread->calls >= (spread->calls + 1) / 2) : 0;
 }
 
-/* Returns the middle of a step, but within the range of times that occurred. */
+/* Return the middle of a step, but within the range of times that occurred. */
 static uint64_t middle(const struct spread *spread, unsigned int octave, unsigned int step)
 {
 	unsigned int shift = octave ? octave - 1 : 0;

@@ -76,7 +76,7 @@ static uint64_t id_of(const void *owners, uint32_t number)
 	return ((const struct owner *)owners)[number - 1].id;
 }
 
-/* Returns NULL if there are too many owners. */
+/* Return NULL if there are too many owners. */
 static struct owner *find_owner(struct steps *steps, uint64_t id)
 {
 	uint32_t *slot = hash_find(&steps->hash, id, id_of, steps->owner);

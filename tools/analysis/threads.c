@@ -190,7 +190,7 @@ static struct thread *make_plain(struct threads *threads, unsigned int src,
 	return thread;
 }
 
-/* Returns the thread of records on a shared channel whose header is missing. */
+/* Return the thread of records on a shared channel whose header is missing. */
 static struct thread *lost_thread(struct threads *threads, unsigned int src,
 				  unsigned int channel)
 {
@@ -264,7 +264,7 @@ static struct thread *entry_thread(struct threads *threads, struct entry *entry)
 	return entry->thread;
 }
 
-/* Returns the last entry of a channel that begins at or before @time and lasts until then. */
+/* Return the last entry of a channel that begins at or before @time and lasts until then. */
 static struct entry *entry_at(const struct threads *threads,
 			      unsigned int channel, uint64_t time)
 {
@@ -284,7 +284,7 @@ static struct entry *entry_at(const struct threads *threads,
 	return &threads->entry[low - 1];
 }
 
-/* Returns the thread that owned the channel at that time. */
+/* Return the thread that owned the channel at that time. */
 static __attribute__((noinline))
 struct thread *find_by_time(struct threads *threads, const struct perfrec_record *record)
 {
@@ -351,7 +351,7 @@ unsigned int threads_left_out(const struct threads *threads)
 	return threads->left_out;
 }
 
-/* Returns a thread that is not in the side-car file, or NULL if there are too many of them. */
+/* Return a thread that is not in the side-car file, or NULL if there are too many of them. */
 static struct thread *stranger(struct threads *threads, unsigned int channel,
 			       uint32_t tid)
 {
@@ -378,7 +378,7 @@ static struct thread *stranger(struct threads *threads, unsigned int channel,
 	return thread;
 }
 
-/* Returns the latest of the threads with this id that began at or before @time. */
+/* Return the latest of the threads with this id that began at or before @time. */
 static struct entry *entry_of(const struct threads *threads, uint32_t tid,
 			      bool timed, uint64_t time)
 {
@@ -402,7 +402,7 @@ static struct entry *entry_of(const struct threads *threads, uint32_t tid,
 	return NULL;
 }
 
-/* Returns the thread that the record or its header names. */
+/* Return the thread that the record or its header names. */
 static struct thread *owner(struct threads *threads, const struct perfrec_record *record,
 			    uint32_t tid)
 {

@@ -79,7 +79,7 @@ static bool is_call(const struct tree *tree, uint32_t node)
 	       !(tree->by_thread && tree->node[node].parent == TREE_ROOT);
 }
 
-/* Marks node @keep, the nodes of open calls, and their ancestors as live: they are kept. */
+/* Mark node @keep, the nodes of open calls, and their ancestors as live: they are kept. */
 static void mark_live(struct tree *tree, uint32_t keep)
 {
 	struct threads *threads = analysis_threads(tree->analysis);
@@ -102,7 +102,7 @@ static void mark_live(struct tree *tree, uint32_t keep)
 			tree->node[tree->node[node].parent].live = true;
 }
 
-/* Adds up the weight of each subtree; callers precede the functions that they call. */
+/* Add up the weight of each subtree; callers precede the functions that they call. */
 static void weigh_subtrees(struct tree *tree)
 {
 	uint32_t node;
@@ -116,7 +116,7 @@ static void weigh_subtrees(struct tree *tree)
 }
 
 /*
- * Returns the weight that at most a third of the nodes exceed, determined one byte at a time, the
+ * Return the weight that at most a third of the nodes exceed, determined one byte at a time, the
  * most significant one first.
  */
 static uint64_t least_weight(const struct tree *tree)
@@ -149,7 +149,7 @@ static void add_counts(struct tree *tree, uint32_t to, uint32_t from, bool total
 		sum[c] += add[c];
 }
 
-/* Adds the costs of a node to another one: its caller or a sibling. */
+/* Add the costs of a node to another one: its caller or a sibling. */
 static void fold(struct tree *tree, uint32_t to, uint32_t from, bool beside)
 {
 	struct tree_node *sum = &tree->node[to];
@@ -216,7 +216,7 @@ static void fold_light(struct pruning *pruning)
 	}
 }
 
-/* Closes the gaps; callers still precede the functions that they call. */
+/* Close the gaps; callers still precede the functions that they call. */
 static void compact(struct pruning *pruning)
 {
 	struct tree *tree = pruning->tree;
@@ -255,7 +255,7 @@ static void move_frames(const struct pruning *pruning)
 	}
 }
 
-/* Frees nodes, but not node @keep, whose new index is returned. */
+/* Free nodes, but not node @keep, whose new index is returned. */
 static uint32_t prune(struct tree *tree, uint32_t keep)
 {
 	struct pruning pruning = { .tree = tree };
@@ -285,7 +285,7 @@ static uint32_t prune(struct tree *tree, uint32_t keep)
 
 /* ---- calls ------------------------------------------------------------- */
 
-/* Returns the node or, if there is no room, @parent with NO_NODE. */
+/* Return the node or, if there is no room, @parent with NO_NODE. */
 static uint64_t child(struct tree *tree, uint32_t parent, uint32_t function)
 {
 	unsigned int wanted = analysis_counters(tree->analysis)->count;

@@ -75,7 +75,7 @@ bool turns_refuse(const struct input *input, const char *option)
 	return true;
 }
 
-/* Returns the next column; the limit on events in a side-car file guarantees that there is room. */
+/* Return the next column; the limit on events in a side-car file guarantees that there is room. */
 static unsigned int add_column(struct counters *counters, unsigned int turn, bool hidden)
 {
 	const unsigned int c = counters->count++;
@@ -153,7 +153,7 @@ static unsigned int turn_of(const struct turns_last *last)
 	return (unsigned int)(last->period & ((1u << SIFIVE_TRACE_TURN_BITS) - 1)) + 1;
 }
 
-/* Adds a turn of a thread to the sums. */
+/* Add a turn of a thread to the sums. */
 void turns_end(struct turns *turns, struct turns_last *last)
 {
 	const unsigned int turn = turn_of(last);
@@ -176,7 +176,7 @@ void turns_end(struct turns *turns, struct turns_last *last)
 	memset(last->count, 0, sizeof(last->count));
 }
 
-/* Returns the lowest bit of the turn in counter @i of a record. */
+/* Return the lowest bit of the turn in counter @i of a record. */
 static unsigned int shift_of(const struct perfrec_record *record, unsigned int i)
 {
 	const unsigned int width = record->header->counter[i].width;

@@ -95,7 +95,7 @@ static bool has_source(const struct filter *filter, struct image *image,
 }
 
 /*
- * Writes the name with put_text(), because C++ names can have any length. A file name with spaces
+ * Write the name with put_text(), because C++ names can have any length. A file name with spaces
  * is quoted.
  */
 static void put_function(struct output *out, const char *object,
@@ -220,7 +220,7 @@ static bool has_path(char *const *path, size_t paths, const char *wanted)
 }
 
 /*
- * Lists the given files and the trace's other files with calls, because a program can load objects
+ * List the given files and the trace's other files with calls, because a program can load objects
  * while it runs.
  */
 static char **list_files(const struct frequent *frequent, char *const *files, size_t count)

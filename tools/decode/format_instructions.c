@@ -81,7 +81,7 @@ static size_t make_line(struct listing *listing, const struct block *block, unsi
 	return (size_t)used + 1;
 }
 
-/* Returns false if out of memory. */
+/* Return false if out of memory. */
 static bool make_lines(struct listing *listing, const struct block *block, struct lines *to)
 {
 	size_t used = 0, room = 0;
@@ -117,7 +117,7 @@ static void forget(struct lines *lines)
 	memset(lines, 0, sizeof(*lines));
 }
 
-/* Returns the lines of a block, or NULL if out of memory. */
+/* Return the lines of a block, or NULL if out of memory. */
 static const struct lines *find_lines(struct listing *listing, const struct block *block)
 {
 	struct lines *grown;
@@ -143,7 +143,7 @@ static const struct lines *find_lines(struct listing *listing, const struct bloc
 /* ---- runs and events --------------------------------------------------- */
 
 /*
- * Sets the beginning that all lines with this source and time share; @time is valid if @known is
+ * Set the beginning that all lines with this source and time share; @time is valid if @known is
  * not 0.
  */
 static void set_stamp(struct listing *listing, unsigned int src, unsigned int known,

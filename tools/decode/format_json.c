@@ -132,7 +132,7 @@ static void put_symbol(struct json *json, const struct symbol *symbol,
 	}
 }
 
-/* Writes a sample's callers, innermost first. */
+/* Write a sample's callers, innermost first. */
 static void put_callers(struct json *json, const struct perfrec_record *record)
 {
 	uint64_t address[SIFIVE_TRACE_CALLERS_MAX];
@@ -179,7 +179,7 @@ static void put_marks(struct json *json, const struct perfrec_record *record)
 		put_format(json->out, ",\"waited_ns\":%" PRIu64, record->waited);
 }
 
-/* Writes marks that precede no record. */
+/* Write marks that precede no record. */
 static void json_marks(void *context, const struct perfrec_record *record)
 {
 	struct json *json = context;

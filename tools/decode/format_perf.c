@@ -108,7 +108,7 @@ static void file_path(const struct perf *perf, unsigned int which, char *path,
 			 names[which]);
 }
 
-/* Removes the files of an earlier run, which could be mistaken for this trace's. */
+/* Remove the files of an earlier run, which could be mistaken for this trace's. */
 static int remove_old(const struct perf *perf, const struct options *options)
 {
 	char path[PATH_MAX + 2 * NAME_MAX];
@@ -123,7 +123,7 @@ static int remove_old(const struct perf *perf, const struct options *options)
 	return 0;
 }
 
-/* Uses the folder given with -o, or else the trace's. */
+/* Use the folder given with -o, or else the trace's. */
 static int set_folder(struct perf *perf, const struct format_options *options)
 {
 	const char *slash = strrchr(options->trace, '/');
@@ -214,7 +214,7 @@ static const char *count_type(const struct perfrec_header *header)
 	       perfrec_count_type_name(header->count_type);
 }
 
-/* Creates a file when its first line is written. Returns NULL on failure. */
+/* Create a file when its first line is written. Return NULL on failure. */
 static struct output *create_file(struct perf *perf, unsigned int which,
 				  const struct perfrec_header *header)
 {
@@ -360,7 +360,7 @@ static char *put_address(char *to, uint64_t address)
 }
 
 /*
- * Writes "[core] time". Returns its end, with room for the rest of the line, or NULL if out of
+ * Write "[core] time". Return its end, with room for the rest of the line, or NULL if out of
  * memory.
  */
 static char *begin_line(struct perf *perf, const struct place *place)
@@ -383,7 +383,7 @@ static char *begin_line(struct perf *perf, const struct place *place)
 	return put_signed(put(to, "] "), place->time);
 }
 
-/* Ends the line at @to, and writes it to the main file and to file @which. */
+/* End the line at @to, and write it to the main file and to file @which. */
 static void end_line(struct perf *perf, unsigned int which, const struct perfrec_header *header,
 		     const struct place *place, char *to)
 {

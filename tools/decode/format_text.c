@@ -109,7 +109,7 @@ static bool text_stop(void *context)
 	return output_failed(text->out);
 }
 
-/* Returns NULL if out of memory, in which case the caller omits the header or record. */
+/* Return NULL if out of memory, in which case the caller omits the header or record. */
 static struct stream *get_stream(struct text *text, unsigned int src,
 				 unsigned int channel)
 {
@@ -126,7 +126,7 @@ static void new_generation(struct text *text)
 	text->counters.count = 0;
 }
 
-/* Finds or creates a column for each of the record's counters. */
+/* Find or creates a column for each of the record's counters. */
 static void assign_columns(struct text *text, struct stream *stream,
 			   const struct perfrec_record *record)
 {
@@ -206,7 +206,7 @@ static void text_header(void *context, const struct perfrec_header *header)
 	new_generation(text);
 }
 
-/* Writes "main+0x12", or the address if there is no symbol. */
+/* Write "main+0x12", or the address if there is no symbol. */
 static void put_place(struct text *text, uint64_t address,
 		      const struct symbol *symbol)
 {
@@ -258,7 +258,7 @@ static void put_callers(struct text *text, const struct perfrec_record *record)
 	}
 }
 
-/* Writes the thread that a sample names. */
+/* Write the thread that a sample names. */
 static void put_thread(struct text *text, const struct perfrec_record *record)
 {
 	const struct thread *thread = record->flags & PERFREC_NAMED && record->thread ?
@@ -350,7 +350,7 @@ static void text_marks(void *context, const struct perfrec_record *record)
 			   units_time(time, record->waited, 1000000000));
 }
 
-/* Writes the part of a line before the counters. */
+/* Write the part of a line before the counters. */
 static void begin_line(struct text *text, const struct perfrec_stamp *stamp, unsigned int src,
 		       unsigned int channel, const char *type)
 {

@@ -43,7 +43,7 @@ static bool is_frequent(const struct frequent *frequent, const struct profile_ro
 	       (double)row->self * (double)frequent->calls;
 }
 
-/* Moves the rows of frequent functions to the beginning of the list. */
+/* Move the rows of frequent functions to the beginning of the list. */
 static void choose(struct frequent *frequent, double percent)
 {
 	const struct profile *profile = &frequent->profile;

@@ -57,7 +57,7 @@ static uint64_t in_file(const struct branches *branches, uint64_t address)
 	return address - branches->bias - branches->base;
 }
 
-/* Returns the last instruction of a run. */
+/* Return the last instruction of a run. */
 static uint64_t last_of(const struct executed_run *run)
 {
 	const struct block *block = run->of.block;
@@ -108,7 +108,7 @@ static void put_fallthrough(struct branches *branches, uint64_t from, uint64_t t
 		   in_file(branches, from), in_file(branches, to), times);
 }
 
-/* Writes the number of times that the flow returned to the instruction after each call. */
+/* Write the number of times that the flow returned to the instruction after each call. */
 static void put_returns(struct branches *branches)
 {
 	const struct executed *executed = &branches->executed;
@@ -137,7 +137,7 @@ static void put_place(struct branches *branches, uint64_t address, bool inside)
 		put_string(branches->out, " X:0");
 }
 
-/* Writes branches, and sequences of instructions executed without a branch. */
+/* Write branches, and sequences of instructions executed without a branch. */
 static int put_bolt(struct branches *branches)
 {
 	const struct executed *executed = &branches->executed;
@@ -215,7 +215,7 @@ static void put_jumps(struct branches *branches)
 	}
 }
 
-/* Finds the page of the file's first segment. */
+/* Find the page of the file's first segment. */
 static int find_base(struct branches *branches)
 {
 	const char *path = image_path(branches->image);
@@ -253,7 +253,7 @@ static int put_profgen(struct branches *branches)
 
 /* ---- the object -------------------------------------------------------- */
 
-/* Returns the object's name or, if no object was given, the program's name. */
+/* Return the object's name or, if no object was given, the program's name. */
 static const char *wanted(const struct export *export, char program[PATH_MAX])
 {
 	if (export->object)

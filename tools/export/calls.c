@@ -175,7 +175,7 @@ static unsigned int class_of(const struct call *call)
 	return (bits + 1) / 2;
 }
 
-/* Writes a number in LEB128. */
+/* Write a number in LEB128. */
 static unsigned char *put_varint(unsigned char *to, uint64_t number)
 {
 	while (number >= 0x80) {
@@ -196,7 +196,7 @@ static int compare(const void *a, const void *b, void *context)
 	return first < second ? -1 : 1;
 }
 
-/* Sorts by start; most calls that are not nested are already in that order. */
+/* Sort by start; most calls that are not nested are already in that order. */
 static void sort(struct pending *pending)
 {
 	bool sorted = true;
@@ -264,7 +264,7 @@ static void write_to(struct calls *calls, FILE *file, const void *from, size_t l
 		calls->error = errno ? errno : EIO;
 }
 
-/* Compresses bytes to @calls->packed. Returns their compressed size, or 0 after an error. */
+/* Compress bytes to @calls->packed. Return their compressed size, or 0 after an error. */
 static uint32_t pack(struct calls *calls, unsigned char *from, size_t length)
 {
 	if (!length || calls->error)
@@ -281,7 +281,7 @@ static uint32_t pack(struct calls *calls, unsigned char *from, size_t length)
 	return (uint32_t)(calls->room - calls->stream.avail_out);
 }
 
-/* Compresses the columns to the temporary file. Returns their compressed size. */
+/* Compress the columns to the temporary file. Return their compressed size. */
 static uint32_t store(struct calls *calls, size_t length)
 {
 	const uint32_t packed = pack(calls, calls->column, length);
@@ -305,7 +305,7 @@ static void end_block(struct calls *calls)
 	calls->full_blocks++;
 }
 
-/* Returns the sum of a function, or NULL if the chunk has too many. */
+/* Return the sum of a function, or NULL if the chunk has too many. */
 static struct sum *sum_of(struct calls *calls, uint32_t function)
 {
 	uint32_t at = function * 2654435769u % SUM_SLOTS;
@@ -346,7 +346,7 @@ static bool add_sums(struct calls *calls, const struct call *call)
 	return true;
 }
 
-/* Adds the chunk's sums to the block, unless there are so many that reading the calls is better. */
+/* Add the chunk's sums to the block, unless there are so many that reading the calls is better. */
 static void put_sums(struct calls *calls, const struct pending *pending, struct chunk *chunk)
 {
 	unsigned char *to;
@@ -399,7 +399,7 @@ static void add_lane(struct chunk *chunk, const struct call *call)
 	lane[i].calls++;
 }
 
-/* Ends a class's chunk. */
+/* End a class's chunk. */
 static void flush(struct calls *calls, unsigned int class)
 {
 	struct pending *pending = &calls->pending[class];
@@ -428,7 +428,7 @@ static void flush(struct calls *calls, unsigned int class)
 	pending->counters = 0;
 }
 
-/* Allocates room for a class's calls and their counts. */
+/* Allocate room for a class's calls and their counts. */
 static bool room(struct pending *pending, unsigned int counters)
 {
 	if (!pending->call) {
@@ -529,7 +529,7 @@ static int put_blocks(struct calls *calls, struct output *out)
 }
 
 /*
- * Calls @put for each chunk in the order of the page: those of the longest calls first, because a
+ * Call @put for each chunk in the order of the page: those of the longest calls first, because a
  * view of the whole trace draws these, and points last.
  */
 static int each_chunk(struct calls *calls, struct output *out, void *context,
@@ -553,7 +553,7 @@ static int each_chunk(struct calls *calls, struct output *out, void *context,
 }
 
 /*
- * Writes each chunk as a separate element, because browsers take quadratic time for a long text:
+ * Write each chunk as a separate element, because browsers take quadratic time for a long text:
  * calls, then counts, each in base64.
  */
 static int put_chunk(struct calls *calls, const struct chunk *chunk,

@@ -27,7 +27,7 @@ var CALLS = (function () {
 		return Math.ceil(bytes / 3) * 4;
 	}
 
-	// Prepares chunks, or areas that several chunks cover, for overlapping().
+	// Prepare chunks, or areas that several chunks cover, for overlapping().
 	function byTime(list) {
 		list.reach = [];
 		list.sort(function (a, b) { return a.first - b.first; });
@@ -45,7 +45,7 @@ var CALLS = (function () {
 	calls.total = all.reduce(function (sum, chunk) { return sum + chunk.calls; }, 0);
 	calls.end = all.reduce(function (end, chunk) { return Math.max(end, chunk.last); }, 0);
 
-	// Returns a promise that resolves to the text of an element.
+	// Return a promise that resolves to the text of an element.
 	function arrived(list, i) {
 		return new Promise(function (resolve) {
 			// The last element may be incomplete.
@@ -59,7 +59,7 @@ var CALLS = (function () {
 		});
 	}
 
-	// Returns a promise that resolves to the uncompressed bytes.
+	// Return a promise that resolves to the uncompressed bytes.
 	function inflate(text) {
 		var bytes = new Uint8Array((text = atob(text)).length), i;
 
@@ -75,7 +75,7 @@ var CALLS = (function () {
 		});
 	}
 
-	// Returns a function that reads the next LEB128 number. Numbers wider than 32 bits lose
+	// Return a function that reads the next LEB128 number. Numbers wider than 32 bits lose
 	// bits above 53.
 	function reader(buffer, at) {
 		var bytes = new Uint8Array(buffer), i = at || 0;
@@ -118,8 +118,8 @@ var CALLS = (function () {
 		return data;
 	}
 
-	// Returns a chunk's data if it is unpacked; otherwise, returns null and calls @then once
-	// it is.
+	// Return a chunk's data if it is unpacked; otherwise, return null and call @then once it
+	// is.
 	calls.data = function (chunk, then) {
 		if (chunk.data) {
 			// The most recently used chunk is the last one.
@@ -157,7 +157,7 @@ var CALLS = (function () {
 		room = Math.max(KEPT, chunks + AT_ONCE);
 	};
 
-	// Returns a promise that resolves to the counts of call @i of a chunk, by counter.
+	// Return a promise that resolves to the counts of call @i of a chunk, by counter.
 	calls.counts = function (chunk, i) {
 		if (!chunk.countSize)
 			return Promise.resolve([]);
@@ -180,7 +180,7 @@ var CALLS = (function () {
 		return kind === POINTS ? 0 : Math.pow(4, kind) - 1;
 	}
 
-	// Returns the first index for which @reached is true; it is true for all later ones.
+	// Return the first index for which @reached is true; it is true for all later ones.
 	function search(length, reached) {
 		var low = 0, high = length, middle;
 
@@ -196,7 +196,7 @@ var CALLS = (function () {
 
 	calls.search = search;
 
-	// Calls @each for the chunks of a time range, until it returns true.
+	// Call @each for the chunks of a time range, until it returns true.
 	function overlapping(list, from, to, each) {
 		var i = search(list.length, function (i) { return list.reach[i] >= from; });
 
@@ -205,7 +205,7 @@ var CALLS = (function () {
 				return;
 	}
 
-	// Merges the areas of chunks shorter than @ticks that begin in the same period of @ticks.
+	// Merge the areas of chunks shorter than @ticks that begin in the same period of @ticks.
 	function merge(list, ticks) {
 		var merged = [], short = null, where, period;
 
@@ -239,7 +239,7 @@ var CALLS = (function () {
 		return byTime(merged);
 	}
 
-	// Returns a class's areas for a view in which a pixel has @least ticks. Each level merges the
+	// Return a class's areas for a view in which a pixel has @least ticks. Each level merges the
 	// areas of the previous one.
 	function areas(list, least) {
 		var level = Math.max(0, Math.floor(Math.log2(least))), i;
@@ -249,7 +249,7 @@ var CALLS = (function () {
 		return list.areas[level];
 	}
 
-	// Visits the chunks of a time range, longest calls first and points last. Calls @draw
+	// Visit the chunks of a time range, longest calls first and points last. Call @draw
 	// for chunks to draw call by call, because they are few or may have calls of @least
 	// ticks, and @area for the areas that the others cover.
 	calls.chunks = function (from, to, least, draw, area) {
@@ -273,7 +273,7 @@ var CALLS = (function () {
 		visit(POINTS);
 	};
 
-	// Returns a chunk's calls by row: of each thread and depth, in order of time.
+	// Return a chunk's calls by row: of each thread and depth, in order of time.
 	function rowsOf(data) {
 		var i, key, row;
 
@@ -289,13 +289,13 @@ var CALLS = (function () {
 		return data.rows;
 	}
 
-	// Calls @each(i) for the calls of a row that overlap a time range. @each returns the time up
+	// Call @each(i) for the calls of a row that overlap a time range. @each returns the time up
 	// to which it needs no more calls: those that end before are passed over.
 	calls.row = function (chunk, data, thread, depth, from, to, each) {
 		var row = (data.rows || rowsOf(data)).get(thread * DEPTHS + depth);
 		var begin = data.begin, i, done;
 
-		// Returns the first call that begins at a time or later.
+		// Return the first call that begins at a time or later.
 		function first(time) {
 			return search(row.length, function (i) { return begin[row[i]] >= time; });
 		}
@@ -312,7 +312,7 @@ var CALLS = (function () {
 		}
 	};
 
-	// Calls @each(data, i) for the calls of a chunk that overlap a time range.
+	// Call @each(data, i) for the calls of a chunk that overlap a time range.
 	calls.within = function (chunk, data, from, to, each) {
 		var start = from - longest(chunk.kind), begin = data.begin;
 		var i = search(begin.length, function (i) { return begin[i] >= start; });
@@ -322,7 +322,7 @@ var CALLS = (function () {
 				each(data, i);
 	};
 
-	// Returns a promise that resolves to a chunk's sums: for each function, its number, calls,
+	// Return a promise that resolves to a chunk's sums: for each function, its number, calls,
 	// points, time, time of its outermost calls, time of calls it made, marks.
 	function sumsOf(chunk) {
 		// The same block is opened once for all chunks of a scan that need it.
@@ -332,10 +332,11 @@ var CALLS = (function () {
 		});
 	}
 
-	// Calls @each(data, i) for all calls of a time range, chunk by chunk, without blocking
-	// the page. For a chunk with sums that is completely within the range, calls @sum(sums, i)
-	// for each function instead. @progress(fraction_done) returns true to stop. Returns
-	// a promise that resolves to true if all calls were visited, or to false if it was stopped.
+	// Call @each(data, i) for all calls of a time range, chunk by chunk, without blocking the
+	// page. For a chunk with sums that is completely within the range, call @sum(sums, i) for
+	// each function instead. @progress(fraction_done) returns true to stop. Return a promise
+	// that resolves to true if all calls were visited, or to false if @progress stopped the
+	// scan.
 	calls.scan = function (from, to, each, sum, progress) {
 		var list = [], done = 0;
 
@@ -376,8 +377,8 @@ var CALLS = (function () {
 		return step();
 	};
 
-	// Finds the first call after @after (if @backwards, the last call before it) that satisfies
-	// @matches(data, i). Returns a promise that resolves to { begin, end, chunk, i } or null.
+	// Find the first call after @after (if @backwards, the last call before it) that satisfies
+	// @matches(data, i). Return a promise that resolves to { begin, end, chunk, i } or null.
 	calls.find = function (after, backwards, matches) {
 		var best = null;
 

@@ -99,7 +99,7 @@ static void put_function(struct export *export, uint32_t function)
 	put_json(export->out, name);
 }
 
-/* Returns a thread's state, or NULL if out of memory. Writes the thread's name the first time. */
+/* Return a thread's state, or NULL if out of memory. Writes the thread's name the first time. */
 static struct track *get_track(struct export *export, const struct thread *thread)
 {
 	struct chrome *chrome = export->private;
@@ -116,7 +116,7 @@ static struct track *get_track(struct export *export, const struct thread *threa
 }
 
 /*
- * Writes the rates between counting->since and @now; a time is written as its share of that
+ * Write the rates between counting->since and @now; a time is written as its share of that
  * period.
  */
 static void put_rates(struct export *export, const struct thread *thread,
@@ -144,7 +144,7 @@ static void put_rates(struct export *export, const struct thread *thread,
 	}
 }
 
-/* Adds the counts of a record at @now. Returns whether it is later than the records before it. */
+/* Add the counts of a record at @now. Return whether it is later than the records before it. */
 static bool add_counts(struct counting *counting, uint64_t now, uint64_t known,
 		       const uint64_t *delta)
 {
@@ -200,7 +200,7 @@ static void chrome_enter(void *context, struct analysis_thread *thread)
 	put_char(export->out, '}');
 }
 
-/* Writes the part of the slice's length in which the thread waited, in the same unit. */
+/* Write the part of the slice's length in which the thread waited, in the same unit. */
 static void put_waited(struct export *export, const struct analysis_frame *frame)
 {
 	if (frame->doubts & ANALYSIS_WAIT_UNKNOWN)
@@ -209,7 +209,7 @@ static void put_waited(struct export *export, const struct analysis_frame *frame
 		put_micro(export, frame->waited);
 }
 
-/* Writes the count of each counter; times are in the unit of the slice's length. */
+/* Write the count of each counter; times are in the unit of the slice's length. */
 static void put_counts(struct export *export, const uint64_t *count)
 {
 	const struct counters *counters = analysis_counters(export->analysis);
@@ -339,7 +339,7 @@ static void chrome_recorded(void *context, struct analysis_thread *thread,
 	track->records.since = stamp->time;
 }
 
-/* Uses a separate track for the thread, because async events need not be nested in its calls. */
+/* Use a separate track for the thread, because async events need not be nested in its calls. */
 static void put_span(struct export *export, const struct thread *thread, const char *phase,
 		     enum oncpu_state state, uint64_t time)
 {

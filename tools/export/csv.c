@@ -110,7 +110,7 @@ struct row {
 
 /* ---- columns ------------------------------------------------------------ */
 
-/* Returns the column in @between of a counter of records between calls, or COUNTERS_NONE. */
+/* Return the column in @between of a counter of records between calls, or COUNTERS_NONE. */
 static unsigned int find_between(const struct csv *csv, const char *name)
 {
 	unsigned int c;
@@ -122,7 +122,7 @@ static unsigned int find_between(const struct csv *csv, const char *name)
 }
 
 /*
- * Adds these columns before the first record between calls, because the first row is often that
+ * Add these columns before the first record between calls, because the first row is often that
  * of an earlier call.
  */
 static void expect_between(struct export *export)
@@ -139,7 +139,7 @@ static void expect_between(struct export *export)
 		counters_assign(&csv->between, &header, header.counters, column);
 }
 
-/* Adds columns for counters that the side-car file lacks. */
+/* Add columns for counters that the side-car file lacks. */
 static void add_between(struct export *export)
 {
 	const struct counters *counters = analysis_recorded(export->analysis);
@@ -194,7 +194,7 @@ static void put_unless(struct export *export, bool unknown, uint64_t number)
 		put_number(export->out, number, 0);
 }
 
-/* Appends a column to text in memory: a comma, and @text, quoted if necessary. Returns the end. */
+/* Append a column to text in memory: a comma, and @text, quoted if necessary. Return the end. */
 static char *add_column(char *at, const char *text)
 {
 	const bool quoted = strpbrk(text, ",\"");
@@ -215,7 +215,7 @@ static char *add_column(char *at, const char *text)
 
 /* ---- what is the same in all rows --------------------------------------- */
 
-/* Joins the words of the command, or writes the program's path if they are unknown. */
+/* Join the words of the command, or write the program's path if they are unknown. */
 static void join_command(const struct meta *meta, char *text, size_t size)
 {
 	size_t used = 0, i;
@@ -258,7 +258,7 @@ static int csv_begin(struct export *export)
 
 /* ---- functions ---------------------------------------------------------- */
 
-/* Returns NULL if out of memory. */
+/* Return NULL if out of memory. */
 static struct function *get_function(struct export *export, uint32_t number)
 {
 	struct csv *csv = export->private;
@@ -279,7 +279,7 @@ static struct function *get_function(struct export *export, uint32_t number)
 	return &csv->function[number];
 }
 
-/* Formats name, object and build-id; returns the length of the name. */
+/* Format name, object and build-id; return the length of the name. */
 static size_t describe(struct export *export, uint32_t number, char text[TEXT_SIZE])
 {
 	uint64_t address = functions_address(analysis_functions(export->analysis), number);
@@ -338,7 +338,7 @@ static void put_function(struct export *export, uint32_t number, bool name_only)
 /* ---- rows --------------------------------------------------------------- */
 
 /*
- * Converts ticks to the unit of the table. If @sum is given, the result is rounded so
+ * Convert ticks to the unit of the table. If @sum is given, the result is rounded so
  * that a function's rows add up to the value that report shows.
  */
 static uint64_t in_unit(const struct export *export, uint64_t *sum, uint64_t ticks)
@@ -387,7 +387,7 @@ static void put_thread(struct export *export, const struct analysis_thread *thre
 		   thread ? (uint64_t)thread->thread->tid : 0);
 }
 
-/* Writes the functions that enclose a sample's function, innermost first. */
+/* Write the functions that enclose a sample's function, innermost first. */
 static void put_callers(struct export *export, const struct analysis_step *sample)
 {
 	char text[EXPORT_NAME_SIZE], all[SIFIVE_TRACE_CALLERS_MAX * (EXPORT_NAME_SIZE + 1)] = "";
@@ -446,7 +446,7 @@ static void no_column(struct export *export, const char *name)
 	csv->warned = true;
 }
 
-/* Writes the counts since the thread's previous record. */
+/* Write the counts since the thread's previous record. */
 static void put_between(struct export *export, const struct analysis_point *point)
 {
 	const struct counters *counters = analysis_recorded(export->analysis);
@@ -469,7 +469,7 @@ static void put_between(struct export *export, const struct analysis_point *poin
 		put_unless(export, !(known >> c & 1), known >> c & 1 ? count[c] : 0);
 }
 
-/* Writes the counts of a row; those that are not @known, perhaps all of them, are empty. */
+/* Write the counts of a row; those that are not @known, perhaps all of them, are empty. */
 static void end_row(struct export *export, const struct row *row, uint64_t known,
 		    const uint64_t *total, const uint64_t *self)
 {
@@ -640,7 +640,7 @@ static bool csv_stop(void *context)
 	return csv->no_memory || export_stop(context);
 }
 
-/* Writes the last row: how much of the run the trace covers. */
+/* Write the last row: how much of the run the trace covers. */
 static int csv_end(struct export *export)
 {
 	const struct csv *csv = export->private;

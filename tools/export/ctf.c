@@ -216,7 +216,7 @@ static size_t make_event(struct export *export, struct ctf *ctf, uint8_t *bytes,
 	return (size_t)(at - bytes);
 }
 
-/* Leaves out events without a time, and those that would make the stream's time decrease. */
+/* Leave out events without a time, and those that would make the stream's time decrease. */
 static void put_event(struct export *export, bool timed, const struct event *event)
 {
 	uint8_t bytes[64 + 2 * STRING_MAX + 8 * COUNTERS_MAX];
@@ -259,7 +259,7 @@ static void ctf_step(void *context, struct analysis_thread *thread,
 	});
 }
 
-/* Uses a separate stream, because times of records need not be in order with times of calls. */
+/* Use a separate stream, because times of records need not be in order with times of calls. */
 static void ctf_recorded(void *context, struct analysis_thread *thread,
 			 const struct analysis_point *point)
 {
@@ -279,7 +279,7 @@ static bool ctf_stop(void *context)
 	return ((struct ctf *)export->private)->failed;
 }
 
-/* Makes an identifier of a counter's name; different names may have the same identifier. */
+/* Make an identifier of a counter's name; different names may have the same identifier. */
 static void make_identifier(const struct counters *counters, unsigned int column, char *identifier)
 {
 	const char *name = counters->name[column];
@@ -295,7 +295,7 @@ static void make_identifier(const struct counters *counters, unsigned int column
 	strcpy(identifier, column < counters->times ? "_ticks" : "");
 }
 
-/* Appends the column's number if another counter of the set has the same identifier. */
+/* Append the column's number if another counter of the set has the same identifier. */
 static void put_identifier(struct output *out, const struct counters *counters,
 			   uint64_t columns, unsigned int column)
 {

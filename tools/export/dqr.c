@@ -122,7 +122,7 @@ static void begin_message(const struct dqr *dqr, struct message *message,
 	add_bits(message, src, trace_stats(dqr->export->input.trace)->src_bits);
 }
 
-/* Writes an In-Circuit Trace message with the absolute time, which says that tracing is on. */
+/* Write an In-Circuit Trace message with the absolute time, which says that tracing is on. */
 static void put_absolute(const struct dqr *dqr, struct channel *channel,
 			 unsigned int src, uint64_t time)
 {
@@ -138,7 +138,7 @@ static void put_absolute(const struct dqr *dqr, struct channel *channel,
 }
 
 /*
- * Writes a store of @bytes as a Data Acquisition message; a narrow store is at the register's
+ * Write a store of @bytes as a Data Acquisition message; a narrow store is at the register's
  * end.
  */
 static void put_word(const struct dqr *dqr, struct channel *channel,
@@ -266,7 +266,7 @@ static void fail(struct dqr *dqr, const char *path)
 	dqr->failed = true;
 }
 
-/* Creates a folder of the export; returns false on failure. */
+/* Create a folder of the export; return false on failure. */
 static bool make_folder(struct dqr *dqr, const char *name)
 {
 	char path[PATH_MAX];
@@ -280,7 +280,7 @@ static bool make_folder(struct dqr *dqr, const char *name)
 	return false;
 }
 
-/* Returns false if a write fails. */
+/* Return false if a write fails. */
 static bool open_part(struct dqr *dqr, struct channel *channel)
 {
 	if (channel->part++)
@@ -298,7 +298,7 @@ static bool open_part(struct dqr *dqr, struct channel *channel)
 	return channel->out;
 }
 
-/* Writes settings for @object or, if it is NULL, settings in which the user must name an object. */
+/* Write settings for @object or, if it is NULL, settings in which the user must name an object. */
 static void put_settings(struct dqr *dqr, const struct channel *channel,
 			 const struct object *object)
 {
@@ -362,7 +362,7 @@ static bool same_stem(const char *a, const char *b)
 	return length == size && !memcmp(a, b, length);
 }
 
-/* Creates a unique name for the object's copy that is valid in settings. */
+/* Create a unique name for the object's copy that is valid in settings. */
 static void name_object(const struct dqr *dqr, struct object *object)
 {
 	size_t size = sizeof(object->name) - sizeof(".properties");
@@ -381,7 +381,7 @@ static void name_object(const struct dqr *dqr, struct object *object)
 			*at = '_';
 }
 
-/* Returns the object that contains an address, if its file exists. */
+/* Return the object that contains an address, if its file exists. */
 static struct object *find_object(struct dqr *dqr, uint64_t address)
 {
 	struct symbols_object in;

@@ -171,7 +171,7 @@ uint64_t export_nanoseconds(const struct export *export, uint64_t ticks)
 			  export->input.hz);
 }
 
-/* Converts ticks to nanoseconds, rounded like the times that report shows. */
+/* Convert ticks to nanoseconds, rounded like the times that report shows. */
 static uint64_t nearest(const struct export *export, uint64_t ticks)
 {
 	unsigned __int128 twice = (unsigned __int128)ticks * 2000000000;

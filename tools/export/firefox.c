@@ -49,7 +49,7 @@ struct writer {
 
 #define NO_FILE	UINT32_MAX
 
-/* Returns a number for a node's function and its mark. */
+/* Return a number for a node's function and its mark. */
 static uint32_t key_of(const struct writer *writer, uint32_t node)
 {
 	return writer->export->tree.node[node].function * EXPORT_MARKS +
@@ -89,7 +89,7 @@ static void put_same(struct writer *writer, const char *name, const char *value)
 	put_char(writer->out, ']');
 }
 
-/* Writes a value for each row of functions or frames. */
+/* Write a value for each row of functions or frames. */
 static void put_rows(struct writer *writer, const char *name,
 		     void (*put)(struct writer *writer, uint32_t row))
 {
@@ -103,7 +103,7 @@ static void put_rows(struct writer *writer, const char *name,
 	put_char(writer->out, ']');
 }
 
-/* Calls @put for each call path of the thread, callers first. */
+/* Call @put for each call path of the thread, callers first. */
 static void each_path(struct writer *writer,
 		      void (*put)(struct writer *writer, uint32_t node))
 {
@@ -191,7 +191,7 @@ static void put_stack(struct writer *writer, uint32_t node)
 	put_number(writer->out, writer->stack[node], 0);
 }
 
-/* Writes milliseconds, or a count. */
+/* Write milliseconds, or a count. */
 static void put_amount(struct writer *writer, uint64_t amount)
 {
 	if (is_time(writer))
@@ -221,7 +221,7 @@ static void put_weight(struct writer *writer, uint32_t node)
 /* ---- a thread ----------------------------------------------------------- */
 
 /*
- * Adds a path's row to the stack table and, unless it has one already, its function's row to the
+ * Add a path's row to the stack table and, unless it has one already, its function's row to the
  * other tables.
  */
 static void add_path(struct writer *writer, uint32_t node)
@@ -320,7 +320,7 @@ static void put_samples(struct writer *writer, uint64_t stacks)
 	put_char(writer->out, '}');
 }
 
-/* Writes empty tables, which viewers expect. */
+/* Write empty tables, which viewers expect. */
 static void put_empty(struct writer *writer)
 {
 	put_string(writer->out, ",\n\"markers\":{\"length\":0,\"category\":[],\"data\":[],\"endTime\":[],\"name\":[],\"phase\":[],\"startTime\":[]},\n"
@@ -360,7 +360,7 @@ static void put_thread(struct writer *writer)
 
 /* ---- the whole ---------------------------------------------------------- */
 
-/* Writes the origin of the profile and its missing data; the profiler shows both. */
+/* Write the origin of the profile and its missing data; the profiler shows both. */
 static void put_meta(struct writer *writer)
 {
 	const struct input *input = &writer->export->input;
@@ -399,7 +399,7 @@ static void put_profile(struct writer *writer)
 	put_string(writer->out, "\n]}\n");
 }
 
-/* Returns -1 if out of memory. */
+/* Return -1 if out of memory. */
 static int weigh(struct writer *writer)
 {
 	const struct tree *tree = &writer->export->tree;

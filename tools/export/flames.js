@@ -6,7 +6,7 @@
 	var any = { calls: 0, samples: 0 };
 	var zoomed = 0, deepest = 0, flame, nodes = treeOf(DATA);
 
-	// Returns the nodes of a page's tree. A node's parent comes before it.
+	// Return the nodes of a page's tree. A node's parent comes before it.
 	function treeOf(data) {
 		var nodes = data.tree.map(function (n, i) {
 			return { parent: n[0], index: n[1], calls: n[2], samples: n[3],
@@ -44,7 +44,7 @@
 			DATA.threads[-2 - n.index] : DATA.functions[n.index];
 	}
 
-	// Returns the number of calls and samples, if the trace has any.
+	// Return the number of calls and samples, if the trace has any.
 	function counted(n) {
 		return (any.calls ? ", " + n.calls + " calls" : "") +
 		       (any.samples ? ", " + n.within + " samples" : "");
@@ -56,7 +56,7 @@
 
 	// ---- flame graph -------------------------------------------------
 
-	// Computes the boxes' positions, as fractions of the page's width, when node @n fills it.
+	// Compute the boxes' positions, as fractions of the page's width, when node @n fills it.
 	function place(n) {
 		nodes.forEach(function (m) { m.shown = 0; });
 		n.left = 0;
@@ -125,8 +125,8 @@
 
 	// ---- functions ---------------------------------------------------
 
-	// Returns sums by function. Walks down the tree and back up, because a recursive call is
-	// part of the outer call's total. If @merged, functions with the same name are merged.
+	// Return sums by function. Walk down the tree and back up, because a recursive call is part
+	// of the outer call's total. If @merged, functions with the same name are merged.
 	function functionsOf(data, nodes, merged) {
 		var named = new Map(), path = [nodes[0]], n;
 		var rows = data.functions.map(function (f, i) {
@@ -236,7 +236,7 @@
 
 	// ---- comparison --------------------------------------------------
 
-	// Returns the other page's data: the JSON object that its script assigns to DATA.
+	// Return the other page's data: the JSON object that its script assigns to DATA.
 	function parse(text) {
 		var start = text.indexOf("\nvar DATA = {\n"), end;
 

@@ -7,7 +7,7 @@
 #include "export.h"
 
 /*
- * Writes the names along the path from the root. An outermost frame says that the counts are per
+ * Write the names along the path from the root. An outermost frame says that the counts are per
  * hart, and the end of a name that its weight is not exact, because the format has no other place
  * for this.
  */

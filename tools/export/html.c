@@ -92,7 +92,7 @@ static int html_begin(struct export *export)
 	return html->calls ? 0 : -1;
 }
 
-/* Extends an array to contain @index, with new items set to 0; returns NULL if out of memory. */
+/* Extend an array to contain @index, with new items set to 0; return NULL if out of memory. */
 static void *with_room(struct html *html, void *items, uint32_t *room, uint32_t index, size_t size)
 {
 	char *more;
@@ -109,7 +109,7 @@ static void *with_room(struct html *html, void *items, uint32_t *room, uint32_t 
 	return more;
 }
 
-/* Counts the call's level: a thread's calls and points have a row for each level. */
+/* Count the call's level: a thread's calls and points have a row for each level. */
 static void add_level(struct html *html, const struct call *call)
 {
 	uint32_t *levels = with_room(html, html->levels, &html->threads, call->thread,
@@ -122,7 +122,7 @@ static void add_level(struct html *html, const struct call *call)
 		levels[call->thread] = call->depth + 1;
 }
 
-/* Records that a call of the function has no time, so the page lacks that call. */
+/* Record that a call of the function has no time, so the page lacks that call. */
 static void add_untimed(struct html *html, uint32_t function)
 {
 	bool *untimed = with_room(html, html->untimed, &html->functions, function,
@@ -171,7 +171,7 @@ static void html_lost(void *context, struct analysis_thread *thread)
 		html->loss[html->losses++] = (struct loss){ thread->thread->id, thread->now };
 }
 
-/* Doubles the length of the intervals. */
+/* Double the length of the intervals. */
 static void widen(struct html *html)
 {
 	/* The first interval may be the second half of its pair. */
@@ -193,7 +193,7 @@ static void widen(struct html *html)
 	html->shift++;
 }
 
-/* Inserts intervals at the front, for a time before all others. */
+/* Insert intervals at the front, for a time before all others. */
 static void precede(struct html *html, unsigned int intervals)
 {
 	unsigned int p;
@@ -208,7 +208,7 @@ static void precede(struct html *html, unsigned int intervals)
 	}
 }
 
-/* Extends the intervals to a time; records of different threads come in any order. */
+/* Extend the intervals to a time; records of different threads come in any order. */
 static void cover(struct html *html, uint64_t time)
 {
 	uint64_t first = html->first;
@@ -245,7 +245,7 @@ static void html_span(void *context, struct thread *thread, enum oncpu_state sta
 		html->span_threads = thread->id + 1;
 }
 
-/* Distributes counts over the intervals between two times. */
+/* Distribute counts over the intervals between two times. */
 static void spread(struct html *html, double *count, uint64_t from, uint64_t to,
 		   uint64_t delta)
 {
@@ -264,7 +264,7 @@ static void spread(struct html *html, double *count, uint64_t from, uint64_t to,
 	}
 }
 
-/* Adds the counts of a thread's record, whose time may be unknown. */
+/* Add the counts of a thread's record, whose time may be unknown. */
 static void add_counts(struct html *html, struct plots *plots, unsigned int plot, bool timed,
 		       uint64_t now, uint64_t known, const uint64_t *delta)
 {
@@ -308,7 +308,7 @@ static void count_step(struct html *html, const struct analysis_thread *thread,
 		   thread->now, counted, step->delta);
 }
 
-/* Returns the counted columns, except those of a sample that calls or manual records also count. */
+/* Return the counted columns, except those of a sample that calls or manual records also count. */
 static uint64_t counted_once(const struct export *export, const struct analysis_thread *thread,
 			     const struct analysis_step *step)
 {
@@ -417,7 +417,7 @@ static void put_functions(struct export *export)
 	put_string(export->out, "],\n");
 }
 
-/* Writes [parent, function, calls, samples, weight without callees, 1 if inferred], root first. */
+/* Write [parent, function, calls, samples, weight without callees, 1 if inferred], root first. */
 static void put_tree(struct export *export, int weight)
 {
 	const struct tree *tree = &export->tree;
@@ -453,7 +453,7 @@ static void put_names(struct output *out, const char *what, const struct counter
 	put_string(out, "],\n");
 }
 
-/* Writes the functions with calls that the page lacks, because the calls have no time. */
+/* Write the functions with calls that the page lacks, because the calls have no time. */
 static void put_untimed(struct export *export)
 {
 	const struct html *html = export->private;
@@ -470,7 +470,7 @@ static void put_untimed(struct export *export)
 	put_string(export->out, "],\n");
 }
 
-/* Writes for each function whether its counts are too low: 1 or 0. */
+/* Write for each function whether its counts are too low: 1 or 0. */
 static void put_partial(struct export *export, uint32_t functions, uint64_t *partial)
 {
 	uint32_t i;
@@ -484,7 +484,7 @@ static void put_partial(struct export *export, uint32_t functions, uint64_t *par
 	put_string(export->out, "],\n");
 }
 
-/* Writes the counts of each function, excluding callees: a list for each counter. */
+/* Write the counts of each function, excluding callees: a list for each counter. */
 static int put_counts(struct export *export)
 {
 	const struct counters *counters = analysis_counters(export->analysis);
@@ -522,7 +522,7 @@ static int put_counts(struct export *export)
 	return 0;
 }
 
-/* Writes the number of levels of each thread, then [thread, time] of each loss. */
+/* Write the number of levels of each thread, then [thread, time] of each loss. */
 static void put_lanes(struct export *export)
 {
 	const struct html *html = export->private;
@@ -541,7 +541,7 @@ static void put_lanes(struct export *export)
 	put_string(export->out, "],\n");
 }
 
-/* Writes [thread, state, begin, length] of each span, in the order in which the spans end. */
+/* Write [thread, state, begin, length] of each span, in the order in which the spans end. */
 static void put_spans(struct export *export)
 {
 	struct html *html = export->private;
@@ -614,7 +614,7 @@ static void put_plots(struct export *export)
 	put_string(export->out, "]");
 }
 
-/* Writes [begin, end] of the call that triggered a snapshot, as far as the trace contains it. */
+/* Write [begin, end] of the call that triggered a snapshot, as far as the trace contains it. */
 static void put_trigger(struct export *export)
 {
 	const struct html *html = export->private;

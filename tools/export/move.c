@@ -32,7 +32,7 @@ struct cursor {
 	uint8_t		*end;
 };
 
-/* Reads a little-endian number, because RISC-V files are little endian; returns 0 at the end. */
+/* Read a little-endian number, because RISC-V files are little endian; return 0 at the end. */
 static uint64_t take(struct cursor *cursor, size_t bytes)
 {
 	uint64_t value = 0;
@@ -73,8 +73,8 @@ static void move_address(const struct move *move, struct cursor *cursor)
 }
 
 /*
- * Takes the next unit of a debug section, after its length. @offset is set to the size of an offset
- * in the unit. Returns false after the last.
+ * Take the next unit of a debug section, after its length. @offset is set to the size of an offset
+ * in the unit. Return false after the last.
  */
 static bool take_unit(struct cursor *section, struct cursor *unit,
 		      unsigned int *offset)
@@ -92,7 +92,7 @@ static bool take_unit(struct cursor *section, struct cursor *unit,
 	return true;
 }
 
-/* Moves the address in the extended opcode at @program, if it has one. */
+/* Move the address in the extended opcode at @program, if it has one. */
 static void move_extended(const struct move *move, struct cursor *program)
 {
 	uint64_t length = 0;
@@ -146,7 +146,7 @@ static void move_lines(const struct move *move, struct cursor *unit,
 	}
 }
 
-/* Moves the addresses in pairs of address and length. The header is padded to a pair's size. */
+/* Move the addresses in pairs of address and length. The header is padded to a pair's size. */
 static void move_aranges(const struct move *move, struct cursor *unit,
 			 unsigned int offset)
 {
@@ -249,7 +249,7 @@ static int move_attribute(Dwarf_Attribute *attribute, void *context)
 	return DWARF_CB_OK;
 }
 
-/* Moves the addresses in @die, its siblings, and all their children. */
+/* Move the addresses in @die, its siblings, and all their children. */
 static void move_entries(struct move *move, Dwarf_Die *die, unsigned int depth)
 {
 	Dwarf_Die child;
@@ -334,7 +334,7 @@ static void move_section(struct move *move, Elf_Scn *scn, const char *name,
 	}
 }
 
-/* Returns false if a write fails. */
+/* Return false if a write fails. */
 static bool move_all(struct move *move)
 {
 	Elf_Scn *scn = NULL, *info = NULL;
@@ -359,7 +359,7 @@ static bool move_all(struct move *move)
 	return elf_update(move->elf, ELF_C_WRITE) >= 0;
 }
 
-/* Returns a descriptor of the copy, or -1. */
+/* Return a descriptor of the copy, or -1. */
 static int copy_file(const char *from, const char *to)
 {
 	int in = open(from, O_RDONLY | O_CLOEXEC), out;

@@ -94,13 +94,13 @@ var PAGE = (function () {
 		return Number(n.toPrecision(4)) + letters[i];
 	};
 
-	// Returns the rate of @count over @ticks as text.
+	// Return the rate of @count over @ticks as text.
 	page.rate = function (count, ticks) {
 		return DATA.hz ? page.number(count / ticks * DATA.hz) + "/s" :
 				 page.number(count / ticks) + " a tick";
 	};
 
-	// Returns a column's sum as text: the first columns are times on and off the CPU.
+	// Return a column's sum as text: the first columns are times on and off the CPU.
 	page.count = function (count, column) {
 		return column < DATA.times ? page.time(count) : page.number(count);
 	};
@@ -179,7 +179,7 @@ var PAGE = (function () {
 
 	// ---- tables ------------------------------------------------------
 
-	// Creates a table of objects; a click on a column's heading sorts it. @columns: [key,
+	// Create a table of objects; a click on a column's heading sorts it. @columns: [key,
 	// heading, text(row)]; the last column is the name, which has no text(row): a click on it
 	// searches for the name. Rows are added as the page is scrolled.
 	page.table = function (id, label, columns) {

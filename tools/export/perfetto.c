@@ -185,7 +185,7 @@ static uint32_t sequence_of(const struct thread *thread)
 	return thread->id + WHOLE + 1;
 }
 
-/* Writes the clock and the default track of a thread's packets. */
+/* Write the clock and the default track of a thread's packets. */
 static void put_state(struct export *export, const struct thread *thread,
 		      struct track *track)
 {
@@ -255,7 +255,7 @@ static void put_process(struct export *export, const struct thread *thread, uint
 	put_descriptor(export, sequence, &descriptor);
 }
 
-/* Returns a thread's state, which begins with its first time, or NULL if out of memory. */
+/* Return a thread's state, which begins with its first time, or NULL if out of memory. */
 static struct track *get_track(struct export *export, const struct analysis_thread *thread)
 {
 	struct perfetto *perfetto = export->private;
@@ -297,7 +297,7 @@ static void put_counter(struct export *export, uint32_t sequence, uint64_t uuid,
 	put_descriptor(export, sequence, &descriptor);
 }
 
-/* Creates tracks for new counters. */
+/* Create tracks for new counters. */
 static void describe_counters(struct export *export, const struct thread *thread,
 			      struct track *track)
 {
@@ -409,7 +409,7 @@ static void add_number(struct event *event, uint64_t number, uint64_t value)
 	note->uint_value = value;
 }
 
-/* Writes the annotation names that are new to the sequence. */
+/* Write the annotation names that are new to the sequence. */
 static void name_notes(struct export *export, struct event *event, struct track *track)
 {
 	const struct counters *counters = analysis_counters(export->analysis);
@@ -430,7 +430,7 @@ static void name_notes(struct export *export, struct event *event, struct track 
 
 /* ---- records ------------------------------------------------------------ */
 
-/* Writes the counts since the previously written ones. */
+/* Write the counts since the previously written ones. */
 static void put_counts(struct export *export, const struct analysis_thread *thread,
 		       struct track *track)
 {
@@ -556,7 +556,7 @@ static void perfetto_point(void *context, struct analysis_thread *thread,
 
 /* ---- times on and off the CPU ------------------------------------------- */
 
-/* Begins a separate track, because its times need not be nested in those of the thread's calls. */
+/* Begin a separate track, because its times need not be nested in those of the thread's calls. */
 static void begin_track(struct export *export, const struct thread *thread, uint32_t sequence,
 			uint64_t uuid, const char *what)
 {
@@ -617,7 +617,7 @@ static void perfetto_span(void *context, struct thread *thread, enum oncpu_state
 
 /* ---- records between calls ---------------------------------------------- */
 
-/* Writes an event to the thread's sequence of records, in which each packet contains its names. */
+/* Write an event to the thread's sequence of records, in which each packet contains its names. */
 static void put_recorded(struct export *export, const struct thread *thread,
 			 Perfetto__TrackEvent *event, uint64_t time)
 {
@@ -640,7 +640,7 @@ static Perfetto__Annotation *add_named(struct event *event, const char *name)
 	return note;
 }
 
-/* Writes a record, with the counts since the previous one. */
+/* Write a record, with the counts since the previous one. */
 static void put_point(struct export *export, const struct thread *thread,
 		      const struct analysis_point *point)
 {
@@ -733,7 +733,7 @@ static int perfetto_begin(struct export *export)
 }
 
 /*
- * Writes the trace's coverage as an instant event at the end of the trace or, if the
+ * Write the trace's coverage as an instant event at the end of the trace or, if the
  * beginning of the run is missing, at the beginning of the trace.
  */
 static void put_coverage(struct export *export)

@@ -65,7 +65,7 @@ static void put_profile(struct writer *writer, const Pprof__Profile *profile)
 	protobuf_put(writer->protobuf, &profile->base);
 }
 
-/* Adds an entry to the table of strings. */
+/* Add an entry to the table of strings. */
 static int64_t put_entry(struct writer *writer, const char *text)
 {
 	Pprof__Profile profile = PPROF__PROFILE__INIT;
@@ -127,7 +127,7 @@ static void put_types(struct writer *writer)
 
 /* ---- samples ------------------------------------------------------------ */
 
-/* Returns whether any value is not 0. */
+/* Return whether any value is not 0. */
 static bool fill_values(struct writer *writer, uint32_t node, int64_t *value)
 {
 	const struct tree *tree = &writer->export->tree;
@@ -172,7 +172,7 @@ static void add_label(struct writer *writer, Pprof__Sample *sample, enum text ke
 	label->num = number;
 }
 
-/* Adds the thread and the certainty of the times and counts. */
+/* Add the thread and the certainty of the times and counts. */
 static void add_labels(struct writer *writer, Pprof__Sample *sample, uint32_t node)
 {
 	const struct tree *tree = &writer->export->tree;
@@ -320,7 +320,7 @@ static void put_function(struct writer *writer, uint32_t number)
 
 /* ---- the whole ---------------------------------------------------------- */
 
-/* Writes the origin of the profile and its missing data. */
+/* Write the origin of the profile and its missing data. */
 static void put_comments(struct writer *writer)
 {
 	const struct input *input = &writer->export->input;

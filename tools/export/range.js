@@ -93,8 +93,8 @@
 		}).join("");
 	}
 
-	// Selects a time range and shows a table of it, in which calls count for their part in
-	// the range.
+	// Select a time range and show a table of it, in which calls count for their part in the
+	// range.
 	page.selected = function (range) {
 		var rows = {}, mine = ++asked;
 
@@ -170,7 +170,7 @@
 		});
 	};
 
-	// Shows and selects the call that triggered the snapshot.
+	// Show and select the call that triggered the snapshot.
 	page.trigger = function (range) {
 		var around = (range[1] - range[0]) / 4;
 

@@ -65,7 +65,7 @@ static void put_event(struct writer *writer, char type, uint32_t node)
 	put_char(out, '}');
 }
 
-/* Closes paths from *@open outwards, until @node is the innermost open one. */
+/* Close paths from *@open outwards, until @node is the innermost open one. */
 static void close_paths(struct writer *writer, uint32_t *open, uint32_t node)
 {
 	for (; *open != node; *open = writer->export->tree.node[*open].parent)

@@ -58,7 +58,7 @@ static void lay_out(const struct export *export, struct layout *layout)
 	}
 }
 
-/* Returns the number of levels above the bottom of the page, or 0 for the root. */
+/* Return the number of levels above the bottom of the page, or 0 for the root. */
 static uint32_t level(const struct tree *tree, uint32_t node)
 {
 	return node == TREE_ROOT ? 0 : tree->node[node].depth + 1;
@@ -93,7 +93,7 @@ static void choose_least(struct layout *layout)
 	layout->omitted = most - count;
 }
 
-/* Writes a colour from yellow to red; equal names have the same colour. */
+/* Write a colour from yellow to red; equal names have the same colour. */
 static void put_colour(struct output *out, const char *name)
 {
 	uint32_t hash = 2166136261u;

@@ -65,7 +65,7 @@
 		return Math.floor((t + DATA.before) / DATA.interval);
 	}
 
-	// Returns the first index of a time later than @t.
+	// Return the first index of a time later than @t.
 	function later(times, t) {
 		return CALLS.search(times.length, function (i) { return times[i] > t; });
 	}
@@ -84,7 +84,7 @@
 			     Math.max(1, (range[1] - range[0]) / span() * c.w), c.h);
 	}
 
-	// Shades the time of the run that the trace does not cover.
+	// Shade the time of the run that the trace does not cover.
 	function drawUncovered(c) {
 		c.g.fillStyle = page.theme.uncovered;
 		if (view[0] < 0)
@@ -160,7 +160,7 @@
 		c.g.fill();
 	}
 
-	// Returns the rows that the canvas shows: [thread, depth, y].
+	// Return the rows that the canvas shows: [thread, depth, y].
 	function rowsShown(c, top) {
 		var rows = [];
 
@@ -174,7 +174,7 @@
 		return rows;
 	}
 
-	// Draws the calls of a row. Those that end behind a call which is already drawn are hidden.
+	// Draw the calls of a row. Those that end behind a call which is already drawn are hidden.
 	function drawRow(c, row, chunk, data) {
 		var unit = c.w / span(), end = -1, y = row[2];
 
@@ -193,7 +193,7 @@
 		});
 	}
 
-	// Draws the strip of a lane, which shows time on and off the CPU: the first part that ends
+	// Draw the strip of a lane, which shows time on and off the CPU: the first part that ends
 	// in each pixel.
 	function drawSpans(c, lane, y) {
 		var ends = lane.ends, i = later(ends, view[0]), part, x, w;
@@ -210,7 +210,7 @@
 		}
 	}
 
-	// Draws at most one line in each pixel.
+	// Draw at most one line in each pixel.
 	function drawLosses(c, lane, y) {
 		var times = lane.losses, i = later(times, view[0] - 1);
 
@@ -261,12 +261,12 @@
 		drawRange(c);
 	}
 
-	// Returns a promise that resolves once all data of the view is available.
+	// Return a promise that resolves once all data of the view is available.
 	page.settled = function () {
 		return Promise.all(pending.map(CALLS.load));
 	};
 
-	// Returns the rate of a plot's counter; for times on and off the CPU, the share of time.
+	// Return the rate of a plot's counter; for times on and off the CPU, the share of time.
 	function rate(plot, count) {
 		return plot.time ? (100 * count / DATA.interval).toPrecision(3) + "%" :
 				   page.rate(count, DATA.interval);
@@ -361,7 +361,7 @@
 		});
 	};
 
-	// Returns the call at a position in the timeline: { chunk, data, i }.
+	// Return the call at a position in the timeline: { chunk, data, i }.
 	function callAt(event) {
 		var t = timeAt(timeline, event), slack = span() / timeline.w, hit = null;
 		var y = event.offsetY + area.scrollTop;
@@ -393,7 +393,7 @@
 		return hit;
 	}
 
-	// Describes the period at a position in a thread's strip.
+	// Describe the period at a position in a thread's strip.
 	function spanAt(event) {
 		var t = timeAt(timeline, event), y = event.offsetY + area.scrollTop;
 		var slack = span() / timeline.w, about = DATA.doubtful ? "~" : "";

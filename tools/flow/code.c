@@ -286,7 +286,7 @@ static uint64_t place_of(const void *code, uint32_t number)
 	return code_get(code, number - 1)->place;
 }
 
-/* Makes room for one more block. */
+/* Make room for one more block. */
 static bool make_room(struct code *code)
 {
 	struct block **chunks;
@@ -316,7 +316,7 @@ static bool make_room(struct code *code)
 	return true;
 }
 
-/* Reads instructions up to the first one that may not lead to the next. */
+/* Read instructions up to the first one that may not lead to the next. */
 static bool read_block(struct block *block, const uint8_t *bytes, uint64_t size)
 {
 	struct instruction one = { .kind = FLOW_NEXT }, before;

@@ -107,7 +107,7 @@ static bool has_sync(const struct walk_message *message)
 	       message->tcode == NEXUS_INDIRECT_HISTORY_SYNC;
 }
 
-/* Returns false if the meaning of the RCODE is unknown. */
+/* Return false if the meaning of the RCODE is unknown. */
 static bool set_resource(struct walk_message *to, const struct nexus_message *from)
 {
 	to->repeat = 1;
@@ -132,7 +132,7 @@ static bool set_resource(struct walk_message *to, const struct nexus_message *fr
 	}
 }
 
-/* Returns whether the message makes sense. */
+/* Return whether the message makes sense. */
 static bool convert(struct walk_message *to, const struct nexus_message *from)
 {
 	*to = (struct walk_message){
@@ -218,7 +218,7 @@ static void drop(struct flow *flow, struct source *source, enum flow_gap why)
 	source->waiting = 0;
 }
 
-/* Shows the oldest messages in the queue. */
+/* Show the oldest messages in the queue. */
 static void show(struct flow *flow, struct source *source, unsigned int count)
 {
 	uint64_t before = source->shown.instructions;

@@ -22,7 +22,7 @@
 
 #define C_EBREAK	0x9002
 
-/* Returns bits @high to @low of @word, shifted to bit @to. */
+/* Return bits @high to @low of @word, shifted to bit @to. */
 static inline uint32_t bits(uint32_t word, unsigned int high, unsigned int low,
 			    unsigned int to)
 {

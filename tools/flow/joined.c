@@ -68,7 +68,7 @@ static void drop(struct kept *kept)
 		free(kept);
 }
 
-/* Returns a copy of a record's header, or NULL if out of memory. */
+/* Return a copy of a record's header, or NULL if out of memory. */
 static struct kept *keep(struct lane *lane, const struct perfrec_record *record)
 {
 	struct kept **latest = &lane->latest[record->channel], *kept = *latest;
@@ -140,7 +140,7 @@ static void insert(struct joined *joined, struct lane *lane, struct pending *pen
 	joined->records++;
 }
 
-/* Returns a copy of a record, or NULL if out of memory. */
+/* Return a copy of a record, or NULL if out of memory. */
 static struct pending *copy(struct lane *lane, const struct perfrec_record *record)
 {
 	struct pending *pending = malloc(sizeof(*pending));
@@ -245,7 +245,7 @@ static int follow_all(struct joined *joined, struct lane *lane)
 }
 
 /*
- * Follows the flow up to the place where instruction trace stopped, because the thread may continue
+ * Follow the flow up to the place where instruction trace stopped, because the thread may continue
  * on another source.
  */
 static int follow_held(struct joined *joined, struct lane *lane)
@@ -295,7 +295,7 @@ static bool is_end(const struct nexus_message *message)
 }
 
 /*
- * Follows the flow of the thread's old source, where the thread will never complete its record.
+ * Follow the flow of the thread's old source, where the thread will never complete its record.
  */
 static int begin_context(struct joined *joined, struct lane *lane, uint64_t context)
 {

@@ -169,7 +169,7 @@ static bool is_trampoline(uint64_t trampoline, uint64_t address)
 }
 
 /*
- * Prepares for the kernel's return to user mode. It returns to the trapped code, or starts a signal
+ * Prepare for the kernel's return to user mode. It returns to the trapped code, or starts a signal
  * handler, which returns to the trampoline although the trampoline has not called it. After the
  * trampoline, the kernel returns to the interrupted code. If the trampoline's address is unknown,
  * either case is possible, so all calls are forgotten.
@@ -195,7 +195,7 @@ static void forget_calls(struct walk *walk, uint64_t address)
 }
 
 /*
- * Enters known code at the start of the flow, or from unknown code, which may have called functions
+ * Enter known code at the start of the flow, or from unknown code, which may have called functions
  * and returned from others.
  */
 static enum step arrive(struct walk *walk, bool show, uint64_t address)
@@ -218,7 +218,7 @@ static enum step arrive(struct walk *walk, bool show, uint64_t address)
 	return step;
 }
 
-/* Enters a trap handler, which is never in user mode. */
+/* Enter a trap handler, which is never in user mode. */
 static enum step go_to_trap(struct walk *walk, bool show, uint64_t address)
 {
 	if (code_calls(walk->code) == META_CALLS_USER)
@@ -253,7 +253,7 @@ static enum step go_back(struct walk *walk, bool show, bool call)
 	return go_to_address(walk, show, to);
 }
 
-/* Walks from the end of a block to the next block without a message, as the code determines. */
+/* Walk from the end of a block to the next block without a message, as the code determines. */
 static inline enum step infer(struct walk *walk, bool show)
 {
 	struct block *block = walk->block;
@@ -295,7 +295,7 @@ static bool is_explicit(const struct walk *walk)
 		kind == FLOW_RETURN || kind == FLOW_SWAP || kind == FLOW_TRAP_RETURN);
 }
 
-/* Walks from the end of a block to the address in a message. */
+/* Walk from the end of a block to the address in a message. */
 static enum step go_reported(struct walk *walk, bool show, uint64_t address)
 {
 	uint64_t back = block_end(walk->block);
@@ -309,8 +309,8 @@ static enum step go_reported(struct walk *walk, bool show, uint64_t address)
 }
 
 /*
- * Walks up to the next conditional branch and past it, with outcome @taken. If one block repeats,
- * walks it *@times times. Subtracts the branches walked from *@times.
+ * Walk up to the next conditional branch and past it, with outcome @taken. If one block repeats,
+ * walk it *@times times. Subtract the branches walked from *@times.
  */
 static inline enum step branch(struct walk *walk, bool show, bool taken, uint64_t *times)
 {
@@ -346,7 +346,7 @@ static inline enum step branch(struct walk *walk, bool show, bool taken, uint64_
 	return STEP_DONE;
 }
 
-/* Walks @times branches with the same outcome. */
+/* Walk @times branches with the same outcome. */
 static enum step same_branches(struct walk *walk, bool show, bool taken, uint64_t times)
 {
 	enum step step = STEP_DONE;
@@ -356,7 +356,7 @@ static enum step same_branches(struct walk *walk, bool show, bool taken, uint64_
 	return step;
 }
 
-/* Walks the outcomes in a history: the bits below its highest set bit, from high to low. */
+/* Walk the outcomes in a history: the bits below its highest set bit, from high to low. */
 static enum step history(struct walk *walk, bool show, uint64_t hist, uint64_t times)
 {
 	unsigned int bits = 63 - (unsigned int)__builtin_clzll(hist), at;
@@ -390,7 +390,7 @@ static inline void idle(struct walk *walk, bool show)
 	walk->into = 0;
 }
 
-/* Walks only the instructions that messages have announced. */
+/* Walk only the instructions that messages have announced. */
 static enum step count(struct walk *walk, bool show)
 {
 	enum step step;
@@ -415,7 +415,7 @@ static enum step count(struct walk *walk, bool show)
 	return walk->balance < 0 ? STEP_WRONG : STEP_DONE;
 }
 
-/* Walks up to a message's event. */
+/* Walk up to a message's event. */
 static enum step approach(struct walk *walk, bool show, const struct walk_message *message)
 {
 	enum step step = STEP_DONE;
@@ -427,7 +427,7 @@ static enum step approach(struct walk *walk, bool show, const struct walk_messag
 }
 
 /*
- * Sets the source's address. Returns false at the end of a block whose successor is not yet known.
+ * Set the source's address. Return false at the end of a block whose successor is not yet known.
  */
 static bool is_at(const struct walk *walk, uint64_t *address)
 {
@@ -435,7 +435,7 @@ static bool is_at(const struct walk *walk, uint64_t *address)
 	return walk->into < walk->block->halfwords;
 }
 
-/* Walks from the end of a block to the next block, if the code determines which one follows. */
+/* Walk from the end of a block to the next block, if the code determines which one follows. */
 static enum step settle(struct walk *walk, bool show)
 {
 	if (walk->into < walk->block->halfwords)
@@ -571,7 +571,7 @@ static enum step correlation(struct walk *walk, bool show,
 	return STEP_DONE;
 }
 
-/* Checks the address of a Sync message if the source's flow is known. */
+/* Check the address of a Sync message if the source's flow is known. */
 static enum step agree(struct walk *walk, bool show, const struct walk_message *message)
 {
 	bool branched = message->tcode == NEXUS_DIRECT_BRANCH_SYNC;

@@ -13,7 +13,7 @@
 typedef unsigned __int128 bits_t;
 
 /*
- * Writes at least @least bits of @bits as slices, the lowest first. Returns the number of slices.
+ * Write at least @least bits of @bits as slices, the lowest first. Return the number of slices.
  */
 static size_t put_slices(uint8_t *to, bits_t bits, unsigned int least)
 {

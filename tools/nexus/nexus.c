@@ -154,7 +154,7 @@ static inline uint64_t load(const uint8_t *at)
 	return le64toh(word);
 }
 
-/* Returns the MDO bits of eight slices, packed into 48 bits. */
+/* Return the MDO bits of eight slices, packed into 48 bits. */
 static inline uint64_t pack(uint64_t word)
 {
 	word = (word >> 2) & 0x3f3f3f3f3f3f3f3full;
@@ -172,8 +172,8 @@ static inline unsigned int first_byte(uint64_t flags)
 }
 
 /*
- * Reads a variable field longer than one 64-bit load, without the lowest @skip bits of its first
- * slice. Returns its number of slices, or 0 if its value has more than 64 bits.
+ * Read a variable field longer than one 64-bit load, without the lowest @skip bits of its first
+ * slice. Return its number of slices, or 0 if its value has more than 64 bits.
  */
 static unsigned int long_field(const uint8_t *p, unsigned int skip,
 			       uint64_t *value)
@@ -254,7 +254,7 @@ static void set_absolute(struct nexus *nexus, struct nexus_message *message,
 		contradict(nexus, message, changed);
 }
 
-/* Advances the time of a message's source. */
+/* Advance the time of a message's source. */
 static inline void tick(struct nexus *nexus, struct nexus_message *message,
 			uint64_t timestamp)
 {
@@ -279,7 +279,7 @@ static inline void tick(struct nexus *nexus, struct nexus_message *message,
 	}
 }
 
-/* Notes whether the stores so far have a timestamp. */
+/* Note whether the stores so far have a timestamp. */
 static void note_stamp(struct nexus *nexus, struct nexus_message *message)
 {
 	bool stamp = message->flags & NEXUS_TIMESTAMP;
@@ -297,8 +297,8 @@ static const uint8_t time_flags[] = {
 };
 
 /*
- * Decodes the message at @p. WINDOW bytes are readable, of which the first @available are valid.
- * Returns its length, PARSE_MORE or PARSE_GAP().
+ * Decode the message at @p. WINDOW bytes are readable, of which the first @available are valid.
+ * Return its length, PARSE_MORE or PARSE_GAP().
  */
 static inline int parse(struct nexus *nexus, const uint8_t *p,
 			size_t available, struct nexus_message *message)
@@ -412,7 +412,7 @@ static inline int parse(struct nexus *nexus, const uint8_t *p,
 	return (int)length;
 }
 
-/* Skips past the next end of a message. Returns whether there was one. */
+/* Skip past the next end of a message. Return whether there was one. */
 static bool skip_to_end(struct nexus *nexus)
 {
 	const uint8_t *p = nexus->in;
@@ -466,7 +466,7 @@ static void skip_idle(struct nexus *nexus)
 	nexus->in = p;
 }
 
-/* Parses a message with carried bytes, or near the end of the input, in a separate window. */
+/* Parse a message with carried bytes, or near the end of the input, in a separate window. */
 static int parse_windowed(struct nexus *nexus, struct nexus_message *message)
 {
 	uint8_t window[WINDOW] = { 0 };
@@ -608,7 +608,7 @@ static inline struct slices read_slices(const uint8_t *p)
 	};
 }
 #else
-/* Gathers the low bit of byte n into bit n; @flags has no other bits. */
+/* Gather the low bit of byte n into bit n; @flags has no other bits. */
 static inline unsigned int byte_mask(uint64_t flags)
 {
 	return (unsigned int)(flags * 0x0102040810204080ull >> 56);

@@ -38,7 +38,7 @@ static void give_part(struct perfrec *perfrec, struct stream *stream, int part)
 		perfrec->ops->part(perfrec->context, stream->reading, part);
 }
 
-/* Passes on the parts of a tentative header, once it is certain that the words are a header. */
+/* Pass on the parts of a tentative header, once it is certain that the words are a header. */
 static void give_parts(struct perfrec *perfrec, struct stream *stream)
 {
 	int part;

@@ -54,7 +54,7 @@ void perfrec_repeat(struct perfrec *perfrec, uint32_t channels, uint64_t records
 			perfrec->interval[i] = records;
 }
 
-/* Sets the assumed header, with serial number 0, for a stream without a header. */
+/* Set the assumed header, with serial number 0, for a stream without a header. */
 static __attribute__((noinline, cold)) void assume_header(struct stream *stream,
 			  const struct perfrec_header *assumed)
 {
@@ -124,7 +124,7 @@ static void begin_record(struct perfrec *perfrec, struct stream *stream,
 	stream->state = RECORD_ADDRESS;
 }
 
-/* Sets the record's addresses and flags; does not change the stream. */
+/* Set the record's addresses and flags; leave the stream unchanged. */
 static inline __attribute__((always_inline)) void rebuild_addresses(struct stream *stream)
 {
 	struct perfrec_record *record = &stream->record;
@@ -159,13 +159,13 @@ static inline __attribute__((always_inline)) void rebuild_addresses(struct strea
 		record->flags |= PERFREC_DELTA_KNOWN;
 }
 
-/* Returns the previous value, from which the latest one is computed, or 0 after a header. */
+/* Return the previous value, from which the latest one is computed, or 0 after a header. */
 static inline uint64_t value_before(const struct stream *stream, unsigned int i)
 {
 	return stream->records ? stream->value[i] : 0;
 }
 
-/* Computes the value of counter @i from the transmitted and the previous value. */
+/* Compute the value of counter @i from the transmitted and the previous value. */
 static inline uint64_t rebuild_value(const struct perfrec_header *header,
 				     unsigned int i, uint64_t before, uint64_t sent)
 {
@@ -179,7 +179,7 @@ static inline uint64_t rebuild_value(const struct perfrec_header *header,
 	}
 }
 
-/* Computes the record's values from the transmitted words and the previous record. */
+/* Compute the record's values from the transmitted words and the previous record. */
 static void rebuild(struct stream *stream)
 {
 	struct perfrec_record *record = &stream->record;
@@ -223,7 +223,7 @@ static bool upper_part(const struct stream *stream, const struct store *word)
 }
 
 /*
- * Passes on the latest counter. @word shows that it is complete; NULL stands for the counter's own
+ * Pass on the latest counter. @word shows that it is complete; NULL stands for the counter's own
  * last word.
  */
 static __attribute__((noinline)) void
@@ -295,7 +295,7 @@ is_header_rest(const struct stream *stream, const struct store *word)
 	return header && is_typed(stream) && words >= 3 * set && words <= 4 * set;
 }
 
-/* Ends a record that no later word will complete. */
+/* End a record that no later word will complete. */
 static void end_record(struct perfrec *perfrec, struct stream *stream)
 {
 	if (perfrec->ops->counter)
@@ -321,7 +321,7 @@ static void finish_addresses(struct perfrec *perfrec, struct stream *stream,
 		give_address(perfrec, stream);
 }
 
-/* Decodes one word of a record. Returns false if it does not fit. */
+/* Decode one word of a record. Return false if it does not fit. */
 static bool record_word(struct perfrec *perfrec, struct stream *stream,
 			const struct store *word)
 {
@@ -408,7 +408,7 @@ static void begin_mark(struct perfrec *perfrec, struct stream *stream, const str
 	stream->state = MARK;
 }
 
-/* Decodes the value of a mark. Returns false if @word is not a value. */
+/* Decode the value of a mark. Return false if @word is not a value. */
 static bool mark_word(struct stream *stream, const struct store *word)
 {
 	struct perfrec_record *record = &stream->record;
@@ -437,7 +437,7 @@ static bool mark_word(struct stream *stream, const struct store *word)
 	return true;
 }
 
-/* Ends the stream's unfinished record before its latest word, which begins a header. */
+/* End the stream's unfinished record before its latest word, which begins a header. */
 static void end_within(struct perfrec *perfrec, struct stream *stream)
 {
 	struct perfrec_record *record = &stream->record;

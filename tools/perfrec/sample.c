@@ -10,7 +10,7 @@
 /* Maximum number of values in a stack, including the registers. */
 #define VALUES_MAX	(SIFIVE_TRACE_STACK_REGISTERS + SIFIVE_TRACE_STACK_MAX / 8)
 
-/* Begins a stack, which follows @callers callers in the kernel. */
+/* Begin a stack, which follows @callers callers in the kernel. */
 static void keep_stack(struct perfrec *perfrec, struct stream *stream, const struct store *word,
 		       unsigned int callers)
 {
@@ -68,7 +68,7 @@ static void add_caller(struct stream *stream, uint64_t address)
 	stream->state = CALLERS;
 }
 
-/* Attaches the callers to the sample that follows them. */
+/* Attach the callers to the sample that follows them. */
 static void end_callers(struct perfrec *perfrec, struct stream *stream)
 {
 	stream->record.callers = callers_get(&perfrec->callers, stream->caller, stream->callers);
@@ -76,14 +76,14 @@ static void end_callers(struct perfrec *perfrec, struct stream *stream)
 	stream->state = stream->around;
 }
 
-/* Returns a pointer to value @i of a stack: the registers come first, then the words. */
+/* Return a pointer to value @i of a stack: the registers come first, then the words. */
 static uint64_t *stack_value(struct perfrec_stack *stack, unsigned int i)
 {
 	return i < SIFIVE_TRACE_STACK_REGISTERS ? &stack->reg[i] :
 	       &stack->word[i - SIFIVE_TRACE_STACK_REGISTERS];
 }
 
-/* Ends a complete stack, whose sample follows. */
+/* End a complete stack, whose sample follows. */
 static void end_stack(struct perfrec *perfrec, struct stream *stream)
 {
 	stream->state = stream->around;
@@ -95,7 +95,7 @@ static void end_stack(struct perfrec *perfrec, struct stream *stream)
 	stream->record.callers = perfrec->ops->stack(perfrec->context, stream->stack);
 }
 
-/* Decodes a value, or a part of one. Returns false if @word is neither, so the stack ends. */
+/* Decode a value, or a part of one. Return false if @word is neither, so the stack ends. */
 static bool stack_word(struct perfrec *perfrec, struct stream *stream, const struct store *word)
 {
 	if (word->bytes == 4 && stream->values < VALUES_MAX) {
@@ -120,7 +120,7 @@ static bool stack_word(struct perfrec *perfrec, struct stream *stream, const str
 	return true;
 }
 
-/* Decodes a thread's id, or what follows it. Returns false if @word is not a part of either. */
+/* Decode a thread's id, or what follows it. Return false if @word is not a part of either. */
 static bool thread_word(struct perfrec *perfrec, struct stream *stream, const struct store *word)
 {
 	stream->caller_words++;

@@ -28,7 +28,7 @@ static bool is_wanted(const struct sifive_reader *reader, enum sifive_event_kind
 	return reader->wanted & kind;
 }
 
-/* Returns the next free slot. May wait until the caller has taken earlier events. */
+/* Return the next free slot. May wait until the caller has taken earlier events. */
 static struct reader_slot *begin(struct sifive_reader *reader, enum sifive_event_kind kind)
 {
 	struct reader_slot *slot;
@@ -49,7 +49,7 @@ static void set_time(struct sifive_event *event, uint64_t time, bool inferred)
 	event->flags |= SIFIVE_TIMED | (inferred ? SIFIVE_INFERRED : 0);
 }
 
-/* Copies the counts, and returns their number. */
+/* Copy the counts, and return their number. */
 static unsigned int copy_counts(const struct counters *counters, uint64_t *count,
 				const uint64_t *from)
 {

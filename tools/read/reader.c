@@ -45,7 +45,7 @@ struct sifive_reader *sifive_reader_new(void)
 	return reader;
 }
 
-/* Adds a line. Its newline is added only when another line follows. */
+/* Add a line. Its newline is added only when another line follows. */
 static void keep_message(void *context, const char *text)
 {
 	struct sifive_reader *reader = context;
@@ -75,7 +75,7 @@ static const struct cli_option *find_option(const char *name)
 	return NULL;
 }
 
-/* Returns a copy that is valid until the reader is freed, or NULL if out of memory. */
+/* Return a copy that is valid until the reader is freed, or NULL if out of memory. */
 static char *keep_text(struct sifive_reader *reader, const char *value)
 {
 	char **text = realloc(reader->text, (reader->texts + 1) * sizeof(*text));
@@ -179,7 +179,7 @@ static void *read_all(void *context)
 	return NULL;
 }
 
-/* Starts the thread, with all signals blocked so that the caller's threads receive them. */
+/* Start the thread, with all signals blocked so that the caller's threads receive them. */
 static void start(struct sifive_reader *reader)
 {
 	sigset_t all, before;
@@ -200,7 +200,7 @@ static void start(struct sifive_reader *reader)
 	}
 }
 
-/* Waits until there are events, or the trace has ended. */
+/* Wait until there are events, or the trace has ended. */
 static void wait_for_events(struct sifive_reader *reader)
 {
 	pthread_mutex_lock(&reader->lock);

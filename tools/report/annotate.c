@@ -62,7 +62,7 @@ static bool has_side_car(const char *name)
 	       !access(beside, F_OK);
 }
 
-/* Reports names that match nothing. */
+/* Report names that match nothing. */
 static void report_missing(const struct annotated *annotated, char **names)
 {
 	char *one[] = { NULL, NULL };
@@ -81,7 +81,7 @@ static void report_missing(const struct annotated *annotated, char **names)
 	}
 }
 
-/* Returns the number of functions. */
+/* Return the number of functions. */
 static size_t choose(const struct annotate *annotate, const struct annotated *annotated,
 		     char **names, const struct annotated_function **chosen)
 {

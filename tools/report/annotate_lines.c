@@ -95,7 +95,7 @@ static void free_line(struct annotate_line *line)
 	free(line->branch);
 }
 
-/* Adds a copy of @line. */
+/* Add a copy of @line. */
 static void add_line(struct maker *maker, const struct annotate_line *line)
 {
 	const size_t room = maker->room ? 2 * maker->room : ROOM;
@@ -147,7 +147,7 @@ static void on_row(void *context, const struct annotated_row *row)
 		maker->no_memory = true;
 }
 
-/* Merges entries of the same line, whose code may be in several places. */
+/* Merge entries of the same line, whose code may be in several places. */
 static void merge(struct maker *maker)
 {
 	struct annotate_line *line = maker->line;

@@ -38,7 +38,7 @@ bool annotated_has_code(struct annotated *annotated, const struct annotated_func
 			 function->entry->place & ~1ull, &size, &rv32);
 }
 
-/* Finds the part of the function that the file contains. */
+/* Find the part of the function that the file contains. */
 static void find_function(struct walk *walk)
 {
 	struct symbols *symbols = walk->annotated->input.symbols;
@@ -79,7 +79,7 @@ static const struct annotated_entry *next_entry(const struct walk *walk)
 	return walk->at < walk->function->entries ? &walk->function->entry[walk->at] : NULL;
 }
 
-/* Adds the costs of the next site and of all later sites at the same place. */
+/* Add the costs of the next site and of all later sites at the same place. */
 static void take(struct walk *walk, struct annotated_cost *cost)
 {
 	const struct annotated_entry *first = next_entry(walk), *entry = first;
@@ -128,7 +128,7 @@ static void give_vague(struct walk *walk)
 	give(walk, &row);
 }
 
-/* Passes on the sites before @end that are not at an instruction. */
+/* Pass on the sites before @end that are not at an instruction. */
 static void give_strays(struct walk *walk, uint64_t end)
 {
 	const struct annotated_entry *entry;
@@ -145,7 +145,7 @@ static void give_strays(struct walk *walk, uint64_t end)
 }
 
 /*
- * Passes on an instruction with the costs of the sites at its address and of those within it: a
+ * Pass on an instruction with the costs of the sites at its address and of those within it: a
  * call's site is just before the end of the calling instruction.
  */
 static void give_instruction(struct walk *walk, struct annotated_row *row)

@@ -56,7 +56,7 @@ void annotate_sources_free(struct annotate_sources *sources)
 	free(sources);
 }
 
-/* Returns the error, or 0 if there is none. */
+/* Return the error, or 0 if there is none. */
 static int read_text(FILE *file, char **text, size_t *size)
 {
 	struct stat status;
@@ -94,7 +94,7 @@ static bool split(struct source *source, size_t size)
 	return true;
 }
 
-/* Returns the error, or 0 if there is none. */
+/* Return the error, or 0 if there is none. */
 static int read_source(struct source *source, const char *path)
 {
 	/* Opening a pipe would wait for its writer. */
@@ -113,7 +113,7 @@ static int read_source(struct source *source, const char *path)
 	return error ? error : split(source, size) ? 0 : ENOMEM;
 }
 
-/* Applies --prefix and --prefix-strip, which affect only absolute paths. */
+/* Apply --prefix and --prefix-strip, which affect only absolute paths. */
 static char *place_of(const struct annotate *annotate, const char *path)
 {
 	const char *rest = path, *next;
@@ -146,7 +146,7 @@ static void open_source(struct annotate_sources *sources, struct source *source)
 	free(place);
 }
 
-/* Returns NULL if out of memory. Takes ownership of @path. */
+/* Return NULL if out of memory. Takes ownership of @path. */
 static struct source *find_source(struct annotate_sources *sources, char *path)
 {
 	struct source **slot = &sources->first, *source;

@@ -48,7 +48,7 @@ static void put_executions(struct table *table, uint64_t count, bool known)
 	put_right(table->out, known ? text : "-", COUNT_WIDTH);
 }
 
-/* Leaves the column empty if the count is 0. */
+/* Leave the column empty if the count is 0. */
 static void put_count(struct table *table, uint64_t count)
 {
 	if (count)
@@ -75,7 +75,7 @@ static void put_calls(struct table *table, const struct annotated_cost *cost)
 	put_right(table->out, cost->calls ? time_text(table, cost, text) : "", TIME_WIDTH);
 }
 
-/* Writes a cost; @line: the line whose cost is printed, or NULL for an instruction. */
+/* Write a cost; @line: the line whose cost is printed, or NULL for an instruction. */
 static void put_cost(struct table *table, const struct annotated_cost *cost,
 		     const struct annotate_line *line)
 {
@@ -98,7 +98,7 @@ static void put_cost(struct table *table, const struct annotated_cost *cost,
 		put_calls(table, cost);
 }
 
-/* Returns the width of the columns. */
+/* Return the width of the columns. */
 static size_t put_heading(struct table *table, bool lines)
 {
 	const struct annotated *annotated = table->view->annotated;
@@ -241,7 +241,7 @@ static void put_ways(struct table *table, const struct annotated_cost *cost)
 			   mark, cost->next);
 }
 
-/* Writes the target of a branch, jump or call. */
+/* Write the target of a branch, jump or call. */
 static void put_target(struct table *table, const struct annotated_row *row)
 {
 	struct symbols *symbols = table->view->annotated->input.symbols;

@@ -56,7 +56,7 @@ static bool grow(struct annotated *annotated)
 	return true;
 }
 
-/* Returns the number of a site, from 1, or 0 if there is no room. */
+/* Return the number of a site, from 1, or 0 if there is no room. */
 static uint32_t find_site(struct annotated *annotated, uint64_t place)
 {
 	uint32_t *slot;
@@ -274,7 +274,7 @@ static void name_function(struct annotated *annotated, struct annotated_function
 	function->line = symbol.line;
 }
 
-/* Sorts the hottest first. */
+/* Sort the hottest first. */
 static int by_cost(const void *a, const void *b)
 {
 	const struct annotated_function *one = a, *two = b;
@@ -290,7 +290,7 @@ static int by_cost(const void *a, const void *b)
 }
 
 /*
- * Adds the function to which the entries that start at @first belong. Returns the index after
+ * Add the function to which the entries that start at @first belong. Return the index after
  * its last entry.
  */
 static size_t add_function(struct annotated *annotated, size_t first)

@@ -152,7 +152,7 @@ static void put_files(struct output *out, const struct covered *covered)
 }
 
 /*
- * Writes the number of times that each of a line's conditional branches was taken and not taken,
+ * Write the number of times that each of a line's conditional branches was taken and not taken,
  * starting at *@branch.
  */
 static void put_branches(struct output *out, const struct covered *covered,
@@ -190,7 +190,7 @@ static void put_lines(struct output *out, const struct covered *covered)
 	}
 }
 
-/* Writes the notes on counts; @why: why counts may be too low, or NULL if they are exact. */
+/* Write the notes on counts; @why: why counts may be too low, or NULL if they are exact. */
 static void put_notes(struct output *out, const char *why, const struct input *input)
 {
 	char coverage[COVERAGE_SIZE];

@@ -26,7 +26,7 @@ static void put_count(const struct table *table, uint64_t count)
 	cover_put_count(table->out, count, COUNT_WIDTH, table->exact);
 }
 
-/* Prints the number of executed instructions, and their share of all instructions. */
+/* Print the number of executed instructions, and their share of all instructions. */
 static void put_executed(const struct table *table, uint64_t executed)
 {
 	cover_put_percent(table->out, executed, table->paths->executed);
@@ -34,7 +34,7 @@ static void put_executed(const struct table *table, uint64_t executed)
 }
 
 /*
- * Writes the average number of executions of a loop's first block per entry into the loop.
+ * Write the average number of executions of a loop's first block per entry into the loop.
  */
 static void put_iterations(const struct table *table, const struct path *path)
 {
@@ -49,7 +49,7 @@ static void put_iterations(const struct table *table, const struct path *path)
 	put_right(table->out, text, ITERATIONS_WIDTH);
 }
 
-/* Extends @from and @to to the line of an address, if the line is in @file. */
+/* Extend @from and @to to the line of an address, if the line is in @file. */
 static void add_line(const struct table *table, uint64_t address, const char *file, int *from,
 		     int *to)
 {
@@ -62,7 +62,7 @@ static void add_line(const struct table *table, uint64_t address, const char *fi
 	*to = symbol.line > *to ? symbol.line : *to;
 }
 
-/* Writes the range of a path's lines in the source file of the path's hottest block. */
+/* Write the range of a path's lines in the source file of the path's hottest block. */
 static void put_lines(const struct table *table, const struct path *path)
 {
 	const struct paths_block *block = &table->paths->block[path->hottest];

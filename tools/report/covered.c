@@ -55,7 +55,7 @@ static uint64_t line_key(const void *lines, uint32_t number)
 }
 
 /*
- * Makes room for one more entry; *@empty is set if the table is new. Returns false if out
+ * Make room for one more entry; *@empty is set if the table is new. Return false if out
  * of memory.
  */
 static bool widen(struct maker *maker, struct hash *hash, size_t count, bool *empty)

@@ -11,7 +11,7 @@
 #include "covered_maker.h"
 
 /*
- * Finds the index of an instruction in the current function; returns false if the instruction
+ * Find the index of an instruction in the current function; return false if the instruction
  * belongs to another function.
  */
 static bool index_of(const struct maker *maker, uint64_t address, size_t *at)
@@ -37,7 +37,7 @@ static uint64_t address_of(const struct maker *maker, size_t at)
 	return part->start + 2 * (at - part->at);
 }
 
-/* Makes room for the current function's instructions. */
+/* Make room for the current function's instructions. */
 static bool make_room(struct maker *maker)
 {
 	if (maker->at_room < maker->halfwords) {
@@ -123,7 +123,7 @@ static void read_part(struct maker *maker, const struct covered_part *part)
 	executed_times(&maker->executed, part->start, part->halfwords, maker->times + part->at);
 }
 
-/* Returns false if the range is empty or no file contains its instructions. */
+/* Return false if the range is empty or no file contains its instructions. */
 static bool add_part(struct maker *maker, const struct lines_function *function)
 {
 	const uint64_t bytes = function->end - function->start;
@@ -154,7 +154,7 @@ static bool add_part(struct maker *maker, const struct lines_function *function)
 
 /* ---- lines ------------------------------------------------------------- */
 
-/* Returns the first row that ends after an address. */
+/* Return the first row that ends after an address. */
 static size_t first_row(const struct lines_row *row, size_t rows, uint64_t address)
 {
 	size_t low = 0, high = rows, middle;
@@ -169,7 +169,7 @@ static size_t first_row(const struct lines_row *row, size_t rows, uint64_t addre
 	return low;
 }
 
-/* Finds additional lines that the first instruction executes. */
+/* Find additional lines that the first instruction executes. */
 static void find_first_lines(struct maker *maker, const struct lines_function *function)
 {
 	const struct lines_unit *unit = maker->unit;
@@ -225,7 +225,7 @@ static bool is_end(const struct maker *maker, size_t next)
 	return next == maker->halfwords || maker->at[next].first;
 }
 
-/* Returns the highest line number of the function's file, plus one, or 0 if there is none. */
+/* Return the highest line number of the function's file, plus one, or 0 if there is none. */
 static uint32_t greatest_line(struct maker *maker, const struct lines_function *function)
 {
 	const uint32_t file = covered_find_file(maker, function->file);
@@ -321,7 +321,7 @@ static bool has_line(const struct maker *maker, size_t block, uint32_t line)
 	return bsearch(&key, maker->pair, maker->pairs, sizeof(*maker->pair), compare_key);
 }
 
-/* Finds the unique pairs of basic blocks and lines, sorted. */
+/* Find the unique pairs of basic blocks and lines, sorted. */
 static void find_pairs(struct maker *maker)
 {
 	size_t i, kept = 0, block = 0;
@@ -350,7 +350,7 @@ static void find_pairs(struct maker *maker)
 }
 
 /*
- * Counts jumps to a basic block from within its function; sets *@begin to the number of those at
+ * Count jumps to a basic block from within its function; set *@begin to the number of those at
  * which @line begins.
  */
 static uint64_t count_jumps(struct maker *maker, size_t block, uint32_t line, uint64_t *begin)
@@ -423,7 +423,7 @@ static uint64_t count_calls(struct maker *maker)
 	return maker->times[0] > jumps ? maker->times[0] - jumps : 0;
 }
 
-/* Counts the line of the function's name, and first lines of statements, if they have no code. */
+/* Count the line of the function's name, and first lines of statements, if they have no code. */
 static void count_first_lines(struct maker *maker)
 {
 	struct covered_line *line;
@@ -487,7 +487,7 @@ static void count_branches(struct maker *maker)
 	}
 }
 
-/* Adds up the lines and branches of the current function, whose branches begin at index @branch. */
+/* Add up the lines and branches of the current function, whose branches begin at index @branch. */
 static void sum_up(struct maker *maker, struct covered_sum *sum, size_t branch)
 {
 	const struct covered *covered = maker->covered;

@@ -128,7 +128,7 @@ static void put_json_number(struct graph *graph, const struct input *input,
 			  report_cell(text, metric, value, input->hz, true));
 }
 
-/* Writes an object with the columns of report, and the depth. */
+/* Write an object with the columns of report, and the depth. */
 static void put_json_node(struct graph *graph, const struct input *input, uint32_t node,
 			  uint32_t depth, const char *name)
 {

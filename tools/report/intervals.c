@@ -120,7 +120,7 @@ bool intervals_failed(const struct intervals *intervals)
 	return intervals->no_memory;
 }
 
-/* Makes room for entry @count of an array that grows by doubling; returns NULL if out of memory. */
+/* Make room for entry @count of an array that grows by doubling; return NULL if out of memory. */
 static void *grow(struct intervals *intervals, void *array, uint32_t count, size_t size)
 {
 	void *grown;
@@ -132,7 +132,7 @@ static void *grow(struct intervals *intervals, void *array, uint32_t count, size
 	return grown;
 }
 
-/* Returns the current interval of a thread, or NULL if out of memory. */
+/* Return the current interval of a thread, or NULL if out of memory. */
 static struct current *current_of(struct intervals *intervals,
 				  const struct analysis_thread *thread)
 {
@@ -158,7 +158,7 @@ static struct current *current_of(struct intervals *intervals,
 
 /* ---- the current interval ---------------------------------------------- */
 
-/* Returns false if there is no room for more functions of the thread. */
+/* Return false if there is no room for more functions of the thread. */
 static bool more_running(struct intervals *intervals, struct current *current)
 {
 	const uint32_t room = current->room ? 2 * current->room : 16;
@@ -183,7 +183,7 @@ static bool more_running(struct intervals *intervals, struct current *current)
 }
 
 /*
- * Returns the entry of a function, or the entry shared by all functions beyond the limit, or NULL
+ * Return the entry of a function, or the entry shared by all functions beyond the limit, or NULL
  * if out of memory.
  */
 static struct running *running_of(struct intervals *intervals, struct current *current,
@@ -235,7 +235,7 @@ void intervals_missing(struct intervals *intervals, const struct analysis_thread
 /* ---- the rows ---------------------------------------------------------- */
 
 /*
- * Returns the row for two ends, or the row shared by all intervals beyond the limit, or NULL if out
+ * Return the row for two ends, or the row shared by all intervals beyond the limit, or NULL if out
  * of memory.
  */
 static struct interval *row_of(struct intervals *intervals, uint32_t from, uint32_t to)
@@ -259,7 +259,7 @@ static struct interval *row_of(struct intervals *intervals, uint32_t from, uint3
 	return &grown[*slot - 1];
 }
 
-/* Adds a function of the current interval to a row. */
+/* Add a function of the current interval to a row. */
 static void add_function(struct intervals *intervals, uint32_t interval,
 			 const struct running *running)
 {

@@ -16,7 +16,7 @@
 static const char takes_columns[] =
 	"total%, avg, min, max, p1 to p99, ipc, mpki or COUNTER/COUNTER, each once, separated by commas";
 
-/* Parses a keyword of --columns and stores a copy of it. */
+/* Parse a keyword of --columns and store a copy of it. */
 static bool parse_column(struct report_column *column, const char *word, size_t length)
 {
 	static const struct {
@@ -111,7 +111,7 @@ static void add(struct metric *metric, unsigned int *count,
 	};
 }
 
-/* Returns the index of the counter named @name, of @length letters, or -1 if there is none. */
+/* Return the index of the counter named @name, of @length letters, or -1 if there is none. */
 static int find_counter(const struct counters *counters, const char *name, size_t length)
 {
 	unsigned int c;
@@ -156,7 +156,7 @@ static int add_ratio(const struct counters *counters, const struct report_column
 	return EXIT_OK;
 }
 
-/* Adds the columns of times or counters that the user has requested. */
+/* Add the columns of times or counters that the user has requested. */
 static int add_columns(const struct profile *profile, const struct report_columns *columns,
 		       bool ratios, struct metric *metric, unsigned int *count)
 {
@@ -252,7 +252,7 @@ double report_share(const struct profile *profile, size_t row, unsigned int colu
 }
 
 /*
- * Returns a function's count; if its event takes turns, an estimate for all cycles of the function.
+ * Return a function's count; if its event takes turns, an estimate for all cycles of the function.
  */
 static uint64_t scaled(const struct profile *profile, size_t row, unsigned int column, bool total)
 {

@@ -43,7 +43,7 @@ static int by_place(const void *a, const void *b)
 	return order ? order : (one->offset > two->offset) - (one->offset < two->offset);
 }
 
-/* Finds where a function is; the strings are valid until profile_free(). */
+/* Find where a function is; the strings are valid until profile_free(). */
 static void locate(const struct profile *profile, size_t row, struct pair *pair)
 {
 	struct symbol symbol;
@@ -54,7 +54,7 @@ static void locate(const struct profile *profile, size_t row, struct pair *pair)
 	pair->offset = symbol.offset;
 }
 
-/* Returns whether a function has a row in one of the first @runs traces. */
+/* Return whether a function has a row in one of the first @runs traces. */
 static bool is_in(const struct pair *pair, unsigned int runs)
 {
 	while (runs--)
@@ -106,7 +106,7 @@ static bool add_pairs(struct pairs *pairs, const struct report_options *options,
 	return true;
 }
 
-/* Returns the end of the run of equal pairs that begins at @first. */
+/* Return the end of the run of equal pairs that begins at @first. */
 static size_t run_end(const struct pairs *pairs, size_t first,
 		      int (*order)(const void *, const void *))
 {
@@ -135,7 +135,7 @@ static void mark_common(struct pairs *pairs, unsigned int run)
 }
 
 /*
- * Joins two of @count equal pairs: one found only in trace @run and one found only in earlier
+ * Join two of @count equal pairs: one found only in trace @run and one found only in earlier
  * ones. Does nothing if there are several of either.
  */
 static void join_run(struct pair *pair, size_t count, unsigned int run, bool common)

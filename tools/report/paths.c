@@ -32,7 +32,7 @@ static uint64_t run_end(const struct executed_run *run)
 	return run->start + 2 * (uint64_t)run->of.to;
 }
 
-/* Returns the number of cuts; several cuts may have the same address. */
+/* Return the number of cuts; several cuts may have the same address. */
 static size_t make_cuts(const struct executed *executed, struct cut *cut)
 {
 	const struct executed_run *run;
@@ -55,7 +55,7 @@ static size_t make_cuts(const struct executed *executed, struct cut *cut)
 	return count;
 }
 
-/* Finds the instructions of a block, which is within @run. */
+/* Find the instructions of a block, which is within @run. */
 static void read_block(struct paths_block *block, const struct executed_run *run)
 {
 	uint32_t at = (uint32_t)((block->start - run->start) / 2);
@@ -108,7 +108,7 @@ static void make_blocks(struct paths *paths, const struct cut *cut, size_t cuts,
 
 /* ---- transitions between blocks ------------------------------------------------- */
 
-/* Returns the block that contains an address, or NONE. */
+/* Return the block that contains an address, or NONE. */
 static uint32_t find_block(const struct paths *paths, uint64_t address)
 {
 	size_t low = 0, high = paths->blocks, middle;
@@ -124,7 +124,7 @@ static uint32_t find_block(const struct paths *paths, uint64_t address)
 }
 
 /*
- * Returns the number of times that @to follows @from without a branch: after a call, or within a
+ * Return the number of times that @to follows @from without a branch: after a call, or within a
  * single run.
  */
 static uint64_t plain_times(const struct paths_block *from, const struct paths_block *to)
@@ -196,7 +196,7 @@ static struct way way_back(const struct paths *paths, const struct executed *exe
 	return best;
 }
 
-/* Returns the number of times that @to follows @from. */
+/* Return the number of times that @to follows @from. */
 static uint64_t times_between(const struct paths *paths, const struct executed *executed,
 			      uint32_t from, uint32_t to)
 {
@@ -279,7 +279,7 @@ static uint64_t less(uint64_t one, uint64_t two)
 }
 
 /*
- * Counts the entries into a loop, of which there are as many as exits from it. A loop that
+ * Count the entries into a loop, of which there are as many as exits from it. A loop that
  * tests its condition first is entered by a jump to the condition, past the path's first block, so
  * only its exits can be counted.
  */
@@ -301,7 +301,7 @@ static void count_entries(const struct maker *maker, struct path *path)
 		path->entered = left;
 }
 
-/* Appends the blocks of the path through a block to @order. */
+/* Append the blocks of the path through a block to @order. */
 static void make_path(struct maker *maker, uint32_t hottest, uint32_t *order)
 {
 	struct paths *paths = maker->paths;

@@ -90,7 +90,7 @@ static void put_trigger(struct replay *replay, uint64_t time, const char *what)
 	put_format(replay->out, "  * the snapshot's call %s\n", what);
 }
 
-/* Prints the lines before @time about the call that triggered the snapshot. */
+/* Print the lines before @time about the call that triggered the snapshot. */
 static void put_triggers(struct replay *replay, uint64_t time)
 {
 	const struct meta_trigger *trigger = &replay->input->meta.trigger;
@@ -107,7 +107,7 @@ static void put_triggers(struct replay *replay, uint64_t time)
 	}
 }
 
-/* Prints time, duration if any, thread and indentation. */
+/* Print time, duration if any, thread and indentation. */
 static void begin_line(struct replay *replay,
 		       const struct analysis_thread *thread, enum store_time known,
 		       uint64_t time, const char *duration, unsigned int depth)
@@ -136,7 +136,7 @@ static void put_name(struct replay *replay, uint32_t function)
 	put_text(replay->out, name);
 }
 
-/* Prints the line that was held back, because the call has a callee or another thread continues. */
+/* Print the line that was held back, because the call has a callee or another thread continues. */
 static void open_waiting(struct replay *replay)
 {
 	struct analysis_thread *thread = replay->waiting;

@@ -194,7 +194,7 @@ static void put_line(struct table *table, const struct line *line,
 }
 
 /*
- * Writes as many columns as fit the page; the remaining columns follow below, for the
+ * Write as many columns as fit the page; the remaining columns follow below, for the
  * same lines.
  */
 static void put_blocks(struct table *table, size_t shown)
@@ -245,7 +245,7 @@ static bool add_line(struct table *table, size_t row, int sort)
 	return line->name;
 }
 
-/* Fills the table with the rows of one group, sorted. */
+/* Fill the table with the rows of one group, sorted. */
 static int fill_table(struct table *table, uint32_t group)
 {
 	int sort = report_sort_metric(table->options, table->metric,
@@ -287,7 +287,7 @@ static bool has_times(const struct table *table)
 	return false;
 }
 
-/* Returns the name of the column that distinguishes the groups of --by. */
+/* Return the name of the column that distinguishes the groups of --by. */
 static const char *group_column(const struct profile *profile)
 {
 	return profile->by == PROFILE_BY_THREAD ? "thread" :
@@ -439,7 +439,7 @@ static void name_idle(struct table *table)
 		put_char(table->out, '\n');
 }
 
-/* Writes the output that precedes the first group. */
+/* Write the output that precedes the first group. */
 static void begin_json(struct table *table)
 {
 	const struct profile *profile = table->profile;

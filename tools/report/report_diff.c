@@ -65,7 +65,7 @@ static int by_key(const void *a, const void *b)
 	return strcmp(one->name, two->name);
 }
 
-/* Returns the column of a counter in one of the traces, found by name, or counters->count. */
+/* Return the column of a counter in one of the traces, found by name, or counters->count. */
 static unsigned int column(const struct diff *diff, unsigned int run,
 			   const struct metric *metric)
 {
@@ -101,7 +101,7 @@ static bool has_value(const struct diff *diff, const struct pair *pair, unsigned
 	return true;
 }
 
-/* Returns a number of one of the traces, or 0 if that trace does not have it. */
+/* Return a number of one of the traces, or 0 if that trace does not have it. */
 static uint64_t value(const struct diff *diff, const struct pair *pair,
 		      unsigned int run, const struct metric *metric)
 {
@@ -159,7 +159,7 @@ static bool is_time(const struct metric *metric)
 	return report_is_time(metric);
 }
 
-/* Returns a number in units that all traces share, because their ticks may differ. */
+/* Return a number in units that all traces share, because their ticks may differ. */
 static double amount(const struct diff *diff, const struct pair *pair, unsigned int run,
 		     const struct metric *metric)
 {
@@ -169,7 +169,7 @@ static double amount(const struct diff *diff, const struct pair *pair, unsigned 
 	return is_time(metric) && hz ? number / (double)hz : number;
 }
 
-/* Sets @number to the amounts of a side's runs; returns their median. */
+/* Set @number to the amounts of a side's runs; return their median. */
 static double amounts(const struct diff *diff, const struct pair *pair, unsigned int side,
 		      const struct metric *metric, double number[REPORT_RUNS_MAX])
 {
@@ -188,7 +188,7 @@ static double median(const struct diff *diff, const struct pair *pair, unsigned 
 	return amounts(diff, pair, side, metric, number);
 }
 
-/* Returns the median of a side's runs, in units of the side's first trace. */
+/* Return the median of a side's runs, in units of the side's first trace. */
 static uint64_t middle(const struct diff *diff, const struct pair *pair, unsigned int side,
 		       const struct metric *metric)
 {
@@ -294,7 +294,7 @@ static void begin_json(const struct diff *diff)
 		report_json_rows(diff->out);
 }
 
-/* Returns the least certain word for the times of a side's runs. */
+/* Return the least certain word for the times of a side's runs. */
 static const char *certainty(const struct diff *diff, const struct pair *pair, unsigned int side)
 {
 	static const char * const words[] = { "exact", "inferred", "partial", "unknown" };
@@ -308,7 +308,7 @@ static const char *certainty(const struct diff *diff, const struct pair *pair, u
 	return words[worst];
 }
 
-/* Returns the less certain word for the counts of a side's runs. */
+/* Return the less certain word for the counts of a side's runs. */
 static const char *counts_certainty(const struct diff *diff, const struct pair *pair,
 				    unsigned int side)
 {
@@ -354,7 +354,7 @@ static void put_confidence(struct report_rows *rows, const struct pair *pair)
 	report_row_number(rows, &changed, "", pair->named ? "true" : "false");
 }
 
-/* Writes the rows of csv and JSON. */
+/* Write the rows of csv and JSON. */
 static void put_rows(struct diff *diff, size_t lines)
 {
 	struct report_rows rows = {
@@ -472,7 +472,7 @@ static bool has(const struct diff *diff, const struct metric *metric)
 	return false;
 }
 
-/* Chooses all numbers of the first trace, then those that only later ones have. */
+/* Choose all numbers of the first trace, then those that only later ones have. */
 static void choose_metrics(struct diff *diff)
 {
 	static const struct report_columns none;
@@ -506,7 +506,7 @@ static bool is_scaled(const struct diff *diff, const struct metric *metric)
 }
 
 /*
- * Leaves out percentages, whose differences mean nothing. A heading spans three columns, which
+ * Leave out percentages, whose differences mean nothing. A heading spans three columns, which
  * can therefore be narrower.
  */
 static void choose_columns(struct diff *diff)
@@ -531,7 +531,7 @@ static void choose_columns(struct diff *diff)
 }
 
 /*
- * Returns the confidence that a function's runs differ, as if no other function was tested. Sets
+ * Return the confidence that a function's runs differ, as if no other function was tested. Set
  * @tested unless the runs are unknown or all equal.
  */
 static double test(const struct diff *diff, const struct pair *pair, bool *tested)
@@ -556,7 +556,7 @@ static double test(const struct diff *diff, const struct pair *pair, bool *teste
 }
 
 /*
- * Sets the functions' confidences. Those whose runs are all the same cannot differ, and do not
+ * Set the functions' confidences. Those whose runs are all the same cannot differ, and do not
  * count as tested.
  */
 static bool test_all(struct diff *diff)
@@ -591,7 +591,7 @@ static bool test_all(struct diff *diff)
 	return p && at;
 }
 
-/* Sorts by difference, the largest first; before them the changes that have a confidence. */
+/* Sort by difference, the largest first; before them the changes that have a confidence. */
 static int sort(struct diff *diff)
 {
 	int by = report_sort_metric(diff->options, diff->metric, diff->metrics);
@@ -620,7 +620,7 @@ static int sort(struct diff *diff)
 	return EXIT_OK;
 }
 
-/* Writes how many functions changed, and how that was decided. */
+/* Write how many functions changed, and how that was decided. */
 static void put_verdict(struct diff *diff)
 {
 	char column[REPORT_COLUMN_SIZE];

@@ -116,7 +116,7 @@ static int by_instructions(const void *a, const void *b)
 	return (one->function > two->function) - (one->function < two->function);
 }
 
-/* Formats an end of an interval. */
+/* Format an end of an interval. */
 static void name_end(const struct report_intervals *r, uint32_t end, char text[NAME_SIZE])
 {
 	static const char * const kinds[] = { "enter ", "exit ", "manual " };
@@ -153,7 +153,7 @@ static bool is_wanted(const struct report_intervals *r, const struct interval *r
 	return report_wanted(r->options, from) || report_wanted(r->options, to);
 }
 
-/* Returns false if out of memory. */
+/* Return false if out of memory. */
 static bool sort_rows(struct report_intervals *r)
 {
 	const struct interval_function *function =
@@ -178,7 +178,7 @@ static bool sort_rows(struct report_intervals *r)
 	return true;
 }
 
-/* Returns the *@count functions of a row. */
+/* Return the *@count functions of a row. */
 static const struct interval_function *functions_of(const struct report_intervals *r,
 						    const struct interval *row, size_t *count)
 {

@@ -13,7 +13,7 @@ struct runs {
 	unsigned int	count;
 };
 
-/* Sets the traces' paths and checks the output; returns an exit code. */
+/* Set the traces' paths and check the output; return an exit code. */
 static int choose(struct runs *runs, const struct report_options *options)
 {
 	unsigned int i;

@@ -53,7 +53,7 @@ static int by_off(const void *a, const void *b)
 	return (one->thread->id > two->thread->id) - (one->thread->id < two->thread->id);
 }
 
-/* Returns the threads that switched, or NULL if out of memory; sets *@count. */
+/* Return the threads that switched, or NULL if out of memory; set *@count. */
 static struct line *find_lines(const struct analysis *analysis, size_t *count)
 {
 	struct threads *threads = analysis_threads((struct analysis *)analysis);
@@ -73,7 +73,7 @@ static struct line *find_lines(const struct analysis *analysis, size_t *count)
 	return line;
 }
 
-/* Chooses the columns that are always shown, and those with a number other than 0. */
+/* Choose the columns that are always shown, and those with a number other than 0. */
 static void choose_columns(const struct line *line, size_t lines, bool shown[COLUMNS])
 {
 	unsigned int c;
@@ -197,7 +197,7 @@ static int by_total(const void *a, const void *b)
 	return one->number < two->number ? -1 : 1;
 }
 
-/* Returns the system calls made, or NULL if none or out of memory; sets *@count. */
+/* Return the system calls made, or NULL if none or out of memory; set *@count. */
 static struct call *find_calls(const struct analysis *analysis, size_t *count)
 {
 	const struct syscall_times *time = oncpu_syscalls(analysis_oncpu(analysis))->time;
@@ -314,7 +314,7 @@ static int by_faults(const void *a, const void *b)
 	return one->function < two->function ? -1 : 1;
 }
 
-/* Returns the functions with faults, or NULL if none or out of memory; sets *@count. */
+/* Return the functions with faults, or NULL if none or out of memory; set *@count. */
 static struct fault *find_faults(const struct analysis *analysis, size_t *count)
 {
 	const struct faults *faults = analysis_faults(analysis);

@@ -36,7 +36,7 @@ static bool show(void *context, const struct profile *profile)
 	return top->result;
 }
 
-/* Shows as many functions as fit. */
+/* Show as many functions as fit. */
 static void choose_lines(struct top *top)
 {
 	struct winsize size;

@@ -23,7 +23,7 @@ static bool is_stale(struct symbols *symbols, uint64_t pc, uint64_t address)
 	       symbols_find_return(symbols, address, &called) && called.start == sampled.start;
 }
 
-/* Copies the callers of the code at @pc; the first of @from is the return-address register. */
+/* Copy the callers of the code at @pc; the first of @from is the return-address register. */
 static unsigned int add_callers(struct symbols *symbols, uint64_t pc, const uint64_t *from,
 				unsigned int count, uint64_t *address)
 {

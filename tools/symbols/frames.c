@@ -22,7 +22,7 @@ struct frames {
 	unsigned int		encoding;
 };
 
-/* Returns a format's size in bytes, or 0 if its size is not fixed. */
+/* Return a format's size in bytes, or 0 if its size is not fixed. */
 static size_t size_of(const struct frames *frames, unsigned int encoding)
 {
 	switch (encoding & FORMAT_MASK) {
@@ -54,7 +54,7 @@ static uint64_t get(const uint8_t *bytes, size_t size, bool is_signed)
 	return value;
 }
 
-/* Returns the pointer encoding from a CIE's augmentation data; DW_EH_PE_omit if unknown. */
+/* Return the pointer encoding from a CIE's augmentation data; DW_EH_PE_omit if unknown. */
 static unsigned int encoding_of(const struct frames *frames, const Dwarf_CIE *cie)
 {
 	const uint8_t *data = cie->augmentation_data;
@@ -97,7 +97,7 @@ static unsigned int find_encoding(struct frames *frames, Dwarf_Off offset)
 	return frames->encoding;
 }
 
-/* Returns false for an address range that is empty or has an unknown encoding. */
+/* Return false for an address range that is empty or has an unknown encoding. */
 static bool get_range(struct frames *frames, const Dwarf_FDE *fde, uint64_t *start,
 		      uint64_t *end)
 {

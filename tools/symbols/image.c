@@ -39,7 +39,7 @@ struct image {
 	bool			no_memory;
 };
 
-/* Returns a symbol's rank as a function's name, or 0 if unusable. */
+/* Return a symbol's rank as a function's name, or 0 if unusable. */
 static unsigned int symbol_rank(const GElf_Sym *symbol, const char *name)
 {
 	unsigned int type = GELF_ST_TYPE(symbol->st_info);
@@ -72,7 +72,7 @@ static int compare_functions(const void *a, const void *b)
 	return one->name && two->name ? strcmp(one->name, two->name) : 0;
 }
 
-/* Fills in the function of symbol @index; returns false if it does not name code. */
+/* Fill in the function of symbol @index; return false if it does not name code. */
 static bool get_function(Dwfl_Module *module, int index,
 			 struct image_function *function)
 {
@@ -169,7 +169,7 @@ static void find_code(struct image *image, Elf *elf)
 }
 
 /*
- * Keeps the first entry for each start address, and drops unwind entries within
+ * Keep the first entry for each start address, and drop unwind entries within
  * named functions.
  */
 static void keep_best(struct image *image)
@@ -245,7 +245,7 @@ bool image_is_program(const char *path)
 	return program;
 }
 
-/* Opens only regular files, because others could block forever. */
+/* Open only regular files, because others could block forever. */
 static int open_file(const char *path, const char **error)
 {
 	struct stat status;
@@ -265,7 +265,7 @@ static int open_file(const char *path, const char **error)
 	return -1;
 }
 
-/* Checks the sizes first, because libdwfl inflates a section completely, whatever its size. */
+/* Check the sizes first, because libdwfl inflates a section completely, whatever its size. */
 static void check_sizes(struct image *image, const char *path)
 {
 	GElf_Addr bias;
@@ -300,7 +300,7 @@ static bool is_usable(int fd, const char *path)
 }
 
 /*
- * Searches with a copy of the module, because libdwfl also opens the files that it finds for the
+ * Search with a copy of the module, because libdwfl also opens the files that it finds for the
  * module, even if it cannot use them.
  */
 static int find_debug(Dwfl_Module *module, void **data, const char *name,
@@ -441,7 +441,7 @@ const struct image_function *image_each(const struct image *image, size_t *index
 }
 
 /*
- * Finds the last function that contains the address, not just the last one that starts before it,
+ * Find the last function that contains the address, not just the last one that starts before it,
  * because a label within a function is also a symbol.
  */
 const struct image_function *image_function(const struct image *image,

@@ -36,7 +36,7 @@ static bool too_far(const struct sum *sum)
 	       sum->inflated / INFLATED_RATIO > sum->stored;
 }
 
-/* Returns the inflated size of a section, or 0 if it is not compressed. */
+/* Return the inflated size of a section, or 0 if it is not compressed. */
 static uint64_t inflated_size(Elf_Scn *scn, const GElf_Shdr *header, const char *name)
 {
 	GElf_Chdr compressed;
@@ -62,7 +62,7 @@ static bool has_symbols(const GElf_Shdr *header)
 }
 
 /*
- * Measures .gnu_debugdata. Its format does not contain the inflated size, so the data is inflated
+ * Measure .gnu_debugdata. Its format does not contain the inflated size, so the data is inflated
  * and discarded.
  */
 static void add_embedded(struct sum *sum, Elf *elf)

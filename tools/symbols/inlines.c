@@ -29,7 +29,7 @@ static void set_frame(struct inlines_frame *frame, Dwarf_Die *unit, Dwarf_Die *d
 		      dwarf_filesrc(files, file, NULL, NULL);
 }
 
-/* Finds the function that contains an address and is not inlined. */
+/* Find the function that contains an address and is not inlined. */
 static bool find_around(struct inlines *inlines, Dwarf_Die *unit, Dwarf_Addr address)
 {
 	Dwarf_Die *inner, *scopes;
@@ -59,7 +59,7 @@ static bool is_scope(Dwarf_Die *die)
 	       dwarf_tag(die) == DW_TAG_lexical_block;
 }
 
-/* Sets @die to the scope within it that contains an address. Returns false if there is none. */
+/* Set @die to the scope within it that contains an address. Return false if there is none. */
 static bool find_inner(Dwarf_Die *die, Dwarf_Addr address)
 {
 	Dwarf_Die child;

@@ -35,7 +35,7 @@ static int by_start(const void *a, const void *b)
 	return strcmp(one->name, two->name);
 }
 
-/* Reads "ADDRESS TYPE NAME [MODULE]". Returns false if it is not a function. */
+/* Read "ADDRESS TYPE NAME [MODULE]". Return false if it is not a function. */
 static bool read_line(char *line, struct kernel_function *function)
 {
 	char *rest, *type, *module;
@@ -83,7 +83,7 @@ static bool read_functions(struct kernel *kernel)
 	return true;
 }
 
-/* Reads a regular file; other files could block. Returns NULL after printing an error. */
+/* Read a regular file; other files could block. Return NULL after printing an error. */
 static char *read_text(int fd, const char *path)
 {
 	struct stat status;
@@ -114,7 +114,7 @@ static int open_beside(const char *trace, char *path, size_t size)
 	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
-/* Removes ".NUMBER" before @end from a path. Returns false if the path has no such part. */
+/* Remove ".NUMBER" before @end from a path. Return false if the path has no such part. */
 static bool drop_number(char *path, char *end)
 {
 	char *dot = end;

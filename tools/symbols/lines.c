@@ -74,7 +74,7 @@ static bool read_row(Dwarf_Line *line, Dwarf_Addr bias, struct lines_row *row)
 }
 
 /*
- * Reads a unit's rows. A row extends to the next one; of several rows at one address, the last one
+ * Read a unit's rows. A row extends to the next one; of several rows at one address, the last one
  * counts.
  */
 static void read_rows(struct reader *reader, Dwarf_Die *unit)
@@ -117,7 +117,7 @@ static void read_label(struct reader *reader, Dwarf_Die *die)
 	add(reader, &reader->labels, &label);
 }
 
-/* Reads the labels of a function, including those in its blocks. */
+/* Read the labels of a function, including those in its blocks. */
 static void read_labels(struct reader *reader, Dwarf_Die *parent)
 {
 	Dwarf_Die die[DEPTH_MAX];

@@ -228,7 +228,7 @@ static bool is_within(uint64_t time, uint64_t from, uint64_t to)
 }
 
 /*
- * Returns a writer's process id, or -1 if unknown, and narrows the range of times for which it is
+ * Return a writer's process id, or -1 if unknown, and narrow the range of times for which it is
  * valid.
  */
 static int64_t find_pid(const struct places *places, uint64_t time, struct writer *writer)
@@ -260,7 +260,7 @@ static int64_t find_pid(const struct places *places, uint64_t time, struct write
 	return meta->thread[found - places->thread].pid;
 }
 
-/* Finds the entry for the program that the writer's process was executing at that time. */
+/* Find the entry for the program that the writer's process was executing at that time. */
 static void find_process(const struct places *places, uint64_t time, struct writer *writer)
 {
 	const int64_t pid = find_pid(places, time, writer);
@@ -283,7 +283,7 @@ static void find_process(const struct places *places, uint64_t time, struct writ
 	}
 }
 
-/* Returns the index of a writer's process, or NO_PROCESS if unknown. */
+/* Return the index of a writer's process, or NO_PROCESS if unknown. */
 static size_t process_of(struct places *places, uint64_t time,
 			 const struct places_writer *of)
 {
@@ -321,7 +321,7 @@ static bool was_there(const struct meta *meta, const struct place *place, uint64
 	       (process == NO_PROCESS || has_process(meta, place->meta, process));
 }
 
-/* Returns the number of sorted objects that begin at or before @address. */
+/* Return the number of sorted objects that begin at or before @address. */
 static size_t begun(const struct places *places, uint64_t address)
 {
 	size_t low = 0, high = places->count;

@@ -71,7 +71,7 @@ static void read_slots(struct slots *slots, Elf *elf)
 		qsort(slots->slot, slots->count, sizeof(*slots->slot), by_address);
 }
 
-/* Returns the slot from which the two instructions at @address load, or NULL. */
+/* Return the slot from which the two instructions at @address load, or NULL. */
 static const struct slot *loaded_slot(const struct slots *slots, const uint8_t *code,
 				      uint64_t address)
 {

@@ -100,7 +100,7 @@ static int by_start(const void *a, const void *b)
 	return compare_numbers(one->start, two->start);
 }
 
-/* Compares the files' identities: build-id, or else path. */
+/* Compare the files' identities: build-id, or else path. */
 static int compare_files(const struct object *one, const struct object *two)
 {
 	if (!one->build_id != !two->build_id)
@@ -109,7 +109,7 @@ static int compare_files(const struct object *one, const struct object *two)
 			       strcmp(one->path, two->path);
 }
 
-/* Compares the identities of parts of files. */
+/* Compare the identities of parts of files. */
 static int compare_parts(const struct object *one, const struct object *two)
 {
 	int result = compare_files(one, two);
@@ -129,7 +129,7 @@ static int by_part(const void *a, const void *b)
 }
 
 /*
- * Merges objects that several processes share. Returns false if out of memory.
+ * Merge objects that several processes share. Return false if out of memory.
  */
 static bool find_same(struct symbols *symbols)
 {
@@ -148,7 +148,7 @@ static bool find_same(struct symbols *symbols)
 	return true;
 }
 
-/* Returns the file given with -e for this object: by build-id, or else by name. */
+/* Return the file given with -e for this object: by build-id, or else by name. */
 static const char *given_file(struct symbols *symbols,
 			      const struct object *object)
 {
@@ -207,7 +207,7 @@ bool symbols_split(char *text, uint64_t *bias)
 	return true;
 }
 
-/* Adds a file for addresses that are in no object of the side-car file. */
+/* Add a file for addresses that are in no object of the side-car file. */
 static int add_given(struct symbols *symbols, unsigned int index,
 		     uint64_t bias)
 {
@@ -278,7 +278,7 @@ static int add_given_files(struct symbols *symbols, const struct meta *meta)
 	return 0;
 }
 
-/* Returns the search path for separate debug information, in libdwfl's format. */
+/* Return the search path for separate debug information, in libdwfl's format. */
 static char *debug_folders(const char *symfs)
 {
 	char *path;
@@ -432,7 +432,7 @@ static bool try_file(struct symbols *symbols, struct object *object,
 	return object->image;
 }
 
-/* Tries the file with the object's build-id in a debug folder. */
+/* Try the file with the object's build-id in a debug folder. */
 static bool try_build_id(struct symbols *symbols, struct object *object,
 			 const char *root)
 {
@@ -498,7 +498,7 @@ static struct object *find_object(struct symbols *symbols, uint64_t address)
 	return &symbols->object[low - 1];
 }
 
-/* Returns NULL if the name remains as it is. */
+/* Return NULL if the name remains as it is. */
 static char *make_name(const struct symbols *symbols, const char *mangled, bool stub)
 {
 	int flags = DMGL_ANSI;
@@ -537,7 +537,7 @@ static const char *plain_name(struct symbols *symbols, const char *mangled, bool
 	return name->plain ? name->plain : mangled;
 }
 
-/* Returns the object's file, which all its processes share, or NULL. */
+/* Return the object's file, which all its processes share, or NULL. */
 static struct image *image_of(struct symbols *symbols, struct object *object)
 {
 	if (!object->first->tried)
@@ -567,7 +567,7 @@ static bool is_tracer(const struct image *image, const char *function)
 	return false;
 }
 
-/* Finds a mark that replaces a caller; @address is the mark or the address before it. */
+/* Find a mark that replaces a caller; @address is the mark or the address before it. */
 static bool find_mark(uint64_t address, struct symbol *symbol)
 {
 	memset(symbol, 0, sizeof(*symbol));
@@ -768,7 +768,7 @@ uint64_t symbols_caller(struct symbols *symbols, uint64_t call_site)
 	return caller->function;
 }
 
-/* Copies as much of the text as fits before @end, with a NUL. Returns the end of the copy. */
+/* Copy as much of the text as fits before @end, with a NUL. Return the end of the copy. */
 static char *put_part(char *to, const char *end, const char *text, size_t length)
 {
 	const size_t room = (size_t)(end - to) - 1;

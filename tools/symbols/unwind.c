@@ -126,7 +126,7 @@ static bool push(struct values *values, uint64_t value)
 	return true;
 }
 
-/* Performs an operation on the two latest values. */
+/* Perform an operation on the two latest values. */
 static bool combine(struct values *values, unsigned int atom)
 {
 	uint64_t *one, two;
@@ -156,7 +156,7 @@ static bool combine(struct values *values, unsigned int atom)
 	}
 }
 
-/* Performs an operation on the latest value, or on the two latest ones. */
+/* Perform an operation on the latest value, or on the two latest ones. */
 static bool change(struct unwind *unwind, struct values *values, const Dwarf_Op *op)
 {
 	uint64_t *latest;
@@ -177,7 +177,7 @@ static bool change(struct unwind *unwind, struct values *values, const Dwarf_Op 
 	}
 }
 
-/* Performs an operation other than those that evaluate() handles by range. */
+/* Perform an operation other than those that evaluate() handles by range. */
 static bool operate(struct unwind *unwind, struct values *values, const Dwarf_Op *op)
 {
 	uint64_t value;
@@ -196,7 +196,7 @@ static bool operate(struct unwind *unwind, struct values *values, const Dwarf_Op
 }
 
 /*
- * Evaluates an expression of at least one operation. The result is a value, or an address in
+ * Evaluate an expression of at least one operation. The result is a value, or an address in
  * memory.
  */
 static enum place evaluate(struct unwind *unwind, const Dwarf_Op *ops, size_t count,
@@ -248,7 +248,7 @@ static bool find_cfa(struct unwind *unwind, Dwarf_Frame *frame)
 	return evaluate(unwind, ops, count, &unwind->cfa) == PLACE_MEMORY;
 }
 
-/* Finds a register of the caller. Returns false if it is unknown. Sets @none if it has no value. */
+/* Find a register of the caller. Return false if it is unknown. Set @none if it has no value. */
 static bool find_register(struct unwind *unwind, Dwarf_Frame *frame, unsigned int number,
 			  uint64_t *value, bool *none)
 {
@@ -274,7 +274,7 @@ static bool find_register(struct unwind *unwind, Dwarf_Frame *frame, unsigned in
 	}
 }
 
-/* Returns the unwind table's entry for an address, to be freed with free(), or NULL. */
+/* Return the unwind table's entry for an address, to be freed with free(), or NULL. */
 static Dwarf_Frame *find_frame(struct image *image, uint64_t address)
 {
 	Dwfl_Module *lines = image_lines_module(image);
@@ -291,7 +291,7 @@ static Dwarf_Frame *find_frame(struct image *image, uint64_t address)
 }
 
 /*
- * Continues with the caller. Returns false if there is no further caller; @end is then the mark to
+ * Continue with the caller. Return false if there is no further caller; @end is then the mark to
  * put at the end of the list (PERFREC_CUT or PERFREC_UNKNOWN), or 0 if the stack is complete.
  */
 static bool unwind_frame(struct unwind *unwind, Dwarf_Frame *frame, uint64_t *end)
@@ -330,7 +330,7 @@ static bool unwind_frame(struct unwind *unwind, Dwarf_Frame *frame, uint64_t *en
 	return unwind->pc;
 }
 
-/* Continues with the caller of a stub, which changes neither the stack nor the return address. */
+/* Continue with the caller of a stub, which changes neither the stack nor the return address. */
 static bool leave_stub(struct unwind *unwind, struct image *image, uint64_t address)
 {
 	const struct image_function *function = image_function(image, address);
@@ -342,7 +342,7 @@ static bool leave_stub(struct unwind *unwind, struct image *image, uint64_t addr
 	return unwind->pc;
 }
 
-/* Begins at the innermost frame. @mask is the maximum address. */
+/* Begin at the innermost frame. @mask is the maximum address. */
 static void begin(struct unwind *unwind, uint64_t mask)
 {
 	unsigned int i;
@@ -372,9 +372,8 @@ static bool is_plausible(const struct unwind *unwind, const struct layout *layou
 }
 
 /*
- * Continues from a signal frame to the interrupted code. Returns false, and changes nothing but
- * @cut, if there is no signal frame at the stack pointer, or if the copy of the stack lacks a part
- * of it.
+ * Continue from a signal frame to the interrupted code. Return false, and change nothing but @cut,
+ * if there is no signal frame at the stack pointer, or if the copy of the stack lacks a part of it.
  */
 static bool leave_signal(struct unwind *unwind, const struct layout *layout)
 {
@@ -404,9 +403,9 @@ static bool leave_signal(struct unwind *unwind, const struct layout *layout)
 }
 
 /*
- * Continues from a signal handler's return address, which is in the vdso, to the interrupted code.
+ * Continue from a signal handler's return address, which is in the vdso, to the interrupted code.
  * Code that is in no object can also be the vdso, because the trace may not list the vdso.
- * Returns false if there was no handler; @end is then PERFREC_CUT or PERFREC_UNKNOWN.
+ * Return false if there was no handler; @end is then PERFREC_CUT or PERFREC_UNKNOWN.
  */
 static bool leave_handler(struct unwind *unwind, struct symbols *symbols, uint64_t *end)
 {
