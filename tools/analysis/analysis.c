@@ -152,8 +152,8 @@ struct analysis_thread *analysis_thread_of(struct analysis *analysis,
 /* ---- counters ---------------------------------------------------------- */
 
 /*
- * For per-thread counts: sets @delta to what counter @i has counted since the thread's latest
- * record on any hart. Returns whether that is known.
+ * For per-thread counts, set @delta to what counter @i has counted since the thread's latest record
+ * on any hart. Return whether that difference is known.
  */
 static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
 			 const struct perfrec_record *record, unsigned int i,
@@ -171,11 +171,11 @@ static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
 	}
 	if (record->header->count_type == PERFREC_DELTA) {
 		/*
-		 * The header contains the counts of the thread's latest record, regardless of the
-		 * hart on which it was written. If these are unknown, a new chain begins, whose
-		 * sums cannot be compared with those of earlier chains. A thread that migrated
-		 * before it wrote its first record after the header has written records on
-		 * another hart since the header.
+		 * Delta counts are relative to the header, which stands for the counts of the
+		 * thread's latest record, on whichever hart it was written. If these counts are
+		 * unknown, a new chain of sums begins, which cannot be compared with earlier
+		 * chains. @late: after this header, the thread wrote records on another hart,
+		 * before its first record here.
 		 */
 		if (!stream->based) {
 			late = thread->had_record &&
@@ -289,7 +289,7 @@ static void follow_parts(struct analysis *analysis, struct analysis_thread *thre
 		here = !header->goes_on;
 	if (stream->part_serial != header->serial && !header->repeated &&
 	    (here || !thread->depth)) {
-		/* Without this, the open calls would never end. */
+		/* No record of the earlier part can end the open calls any more. */
 		calls_end(analysis, thread);
 		thread->part++;
 	}
@@ -314,7 +314,9 @@ static uint64_t divide_time(struct analysis *analysis, struct analysis_thread *t
 	analysis->delta[COUNTERS_UNKNOWN_CPU] = part.unknown;
 	for (c = 0; c < COUNTERS_TIMES; c++) {
 		thread->sum[c] += analysis->delta[c];
-		/* As in follow_time(), this is not self time of the innermost call. */
+		/*
+		 * As in follow_time(), this time counts as time in callees of the innermost call.
+		 */
 		if (!whole && thread->depth)
 			costs_of(&thread->costs, thread->depth - 1)[thread->costs.stride + c] +=
 				analysis->delta[c];
@@ -324,8 +326,9 @@ static uint64_t divide_time(struct analysis *analysis, struct analysis_thread *t
 
 /*
  * Account for the time up to this record, unless the record has no time or its hart's clock lags
- * behind another's. After an unknown time or lost records, it is unknown which function ran, so
- * this is self time of neither the innermost call nor the calls that enclose it.
+ * behind another's. After an unknown time or lost records, it is unknown which function ran, so the
+ * time is added to neither the self time of the innermost call nor that of the calls that enclose
+ * it.
  */
 static uint64_t follow_time(struct analysis *analysis, struct analysis_thread *thread,
 			    const struct perfrec_record *record, bool lost, uint64_t waited)
@@ -410,7 +413,7 @@ static void find_callers(struct analysis *analysis, struct analysis_step *step)
 	step->caller = analysis->caller;
 }
 
-/* Return the address that represents a record's function: if known, the function's start. */
+/* Return the address that identifies a record's function: the function's start if it is known. */
 static uint64_t function_address(struct analysis *analysis,
 				 const struct perfrec_record *record)
 {
@@ -546,9 +549,7 @@ static void on_header(void *context, const struct perfrec_header *header)
 	analysis->no_memory |= order_failed(analysis->order);
 }
 
-/*
- * Count in @made, because one of the reader's threads may be updating the trace's statistics.
- */
+/* Count in @made, because one of the reading threads may be updating the trace's statistics. */
 static void count_made(struct trace_stats *made, const struct perfrec_record *record)
 {
 	made->records[record->type]++;
@@ -585,7 +586,10 @@ static void begin_flows(struct analysis *analysis)
 	threads_share(analysis->threads, THREADS_FLOW_CHANNEL);
 	if (analysis->joins)
 		return;
-	/* Without a side-car file, this was not expected, so records may have begun calls. */
+	/*
+	 * Without a side-car file, instruction trace was not expected, so records may have begun
+	 * calls.
+	 */
 	analysis->joins = true;
 	analysis->charged = 0;
 	order_flush(analysis->order);
@@ -662,7 +666,7 @@ static void on_switched(void *context, const struct trace_switch *record)
 		oncpu_push(analysis->oncpu, record);
 }
 
-/* Any source may have sent the lost bytes. */
+/* The lost bytes may be messages from any source. */
 static void on_gap(void *context, const struct nexus_message *gap)
 {
 	struct analysis *analysis = context;
@@ -762,7 +766,10 @@ bool analysis_doubts_oncpu(const struct analysis *analysis)
 {
 	const struct meta *meta = analysis->meta;
 
-	/* Threads may have run on harts with another sink, or on harts that are not recorded. */
+	/*
+	 * Threads may have run on harts that are not recorded, or whose messages are in another
+	 * sink's trace.
+	 */
 	return meta_other_harts(meta) || meta->lost.switches || meta->lost.elsewhere ||
 	       (analysis->oncpu && oncpu_stats(analysis->oncpu)->inferred);
 }

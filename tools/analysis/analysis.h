@@ -29,7 +29,7 @@
 /* Memory limit for the frames of all threads; calls that do not fit are only counted. */
 #define ANALYSIS_FRAME_BYTES	(8u << 20)
 
-/* Appended to names of functions that belong to the tracer. */
+/* Appended to the names of the tracer's own functions. */
 #define ANALYSIS_TRACER		" [tracer]"
 
 /* Flags: why a call's length or counts are uncertain. ANALYSIS_INNER_INFERRED: @inner is inferred. */
@@ -38,7 +38,7 @@
 #define ANALYSIS_UNKNOWN_RAN	(1u << 1)
 /* The thread waited for room for an unknown number of ticks, which the call includes. */
 #define ANALYSIS_WAIT_UNKNOWN	(1u << 2)
-/* Records are missing since the call began, so its exit record may belong to a later call. */
+/* Records were lost during the call, so its exit record may belong to a later call. */
 #define ANALYSIS_RECORDS_LOST	(1u << 3)
 /* Some counts since the call began are unknown. This does not concern its length. */
 #define ANALYSIS_COUNTS_UNKNOWN	(1u << 4)
@@ -49,14 +49,14 @@
  * @call_site:	return address of the call
  * @enter:	start of the call in ticks, plus @waited; if @timed is clear, the latest known
  *		time before the start
- * @inner:	ticks spent in functions that @function called, or in unknown functions
+ * @inner:	ticks spent in callees of @function, or in unknown functions
  * @waited:	ticks that its thread waited for room during the call, which are charged
  *		to no function
  * @timed:	@enter is valid
  * @inferred:	@enter is inferred
  * @doubts:	the flags above
  * @outermost:	set if no other call of the same function encloses this one
- * @user:	value for the consumer's use
+ * @user:	for use by the consumer
  */
 struct analysis_frame {
 	uint32_t	function;
@@ -135,9 +135,9 @@ enum analysis_why {
  * @inferred:	@total is inferred
  * @self_inferred: @self is inferred
  * @total:	ticks from enter to exit
- * @self:	ticks of @total, excluding callees
- * @count:	counts of each counter from enter to exit, by column, or 0 if negative
- * @count_self:	part of @count, excluding callees
+ * @self:	ticks of @total that were not spent in callees
+ * @count:	counts from enter to exit, by column; 0 instead of a negative count
+ * @count_self:	like @count, excluding callees
  */
 struct analysis_end {
 	enum analysis_why	why;
@@ -252,9 +252,9 @@ struct analysis_ops {
  * @left_out:	number of times that a thread whose calls are omitted started running
  * @broken:	number of times that all open calls of a thread ended, because the function in which
  *		it continued had no open call
- * @misplaced:	records whose place among the instructions is not exact
+ * @misplaced:	records whose position among the instructions is not exact
  * @points:	records among calls from the instruction trace, if the consumer does not want them
- * @uncounted:	records whose counters could not be assigned to a function
+ * @uncounted:	records whose counts could not be assigned to a function
  * @backwards:	differences of counts that are negative: a counter, or the order of the records, is
  *		wrong. They are charged only to the calls that enclose both records
  * @unaddressed: records whose addresses are lost
@@ -301,8 +301,8 @@ static inline bool analysis_unsure(const struct analysis_frame *frame,
 }
 
 /**
- * analysis_partial() - whether counts of an open call are missing, or records, whose counts belong to
- * no function
+ * analysis_partial() - whether some counts of an open call are unknown, or records during the call
+ * are missing, whose counts belong to no function
  */
 static inline bool analysis_partial(const struct analysis_frame *frame)
 {
@@ -325,7 +325,7 @@ struct analysis *analysis_new(const struct meta *meta, struct symbols *symbols,
 
 /**
  * analysis_limit() - set what the user has selected; call it before analysis_run()
- * @input:	contains the time range to show, in which each thread is shown from its first
+ * @input:	the user's options: a time range, in which each thread is shown from its first
  *		record to its last one; and, for a trace with instruction trace, whether to show
  *		calls from records instead
  */
@@ -358,7 +358,7 @@ const struct oncpu *analysis_oncpu(const struct analysis *analysis);
 /** analysis_faults() - return the page faults that were recorded */
 const struct faults *analysis_faults(const struct analysis *analysis);
 
-/** analysis_doubts_oncpu() - whether a time on or off the CPU may be wrong, rather than unknown */
+/** analysis_doubts_oncpu() - whether times on or off the CPU may be wrong, not only unknown */
 bool analysis_doubts_oncpu(const struct analysis *analysis);
 
 /** analysis_stats() - return the statistics */
@@ -377,7 +377,7 @@ void analysis_notes(const struct analysis *analysis, const struct input *input);
  */
 void analysis_no_records(const struct input *input);
 
-/** analysis_flow() - return statistics of instruction trace */
+/** analysis_flow() - return statistics of the instruction trace's flow */
 const struct flow_stats *analysis_flow(const struct analysis *analysis);
 
 /**
@@ -396,7 +396,7 @@ struct threads *analysis_threads(struct analysis *analysis);
 /** analysis_repeated() - return the columns that both samples and other records count */
 uint64_t analysis_repeated(const struct analysis *analysis);
 
-/** analysis_recorded() - return the counters of the points: see struct analysis_point */
+/** analysis_recorded() - return the counters to whose columns a point's @delta refers */
 const struct counters *analysis_recorded(const struct analysis *analysis);
 
 #endif /* SIFIVE_TRACE_ANALYSIS_H */

@@ -6,7 +6,7 @@
 
 /* Maximum number of frames to search for the call site of an exit record. */
 #define SITE_SEARCH_MAX	64
-/* Search budget per call for its caller's frame; the unused part carries over. */
+/* Frames to search per call for the caller's frame; what a call does not use, later calls may. */
 #define SEARCH_EACH	64
 
 /*
@@ -96,7 +96,10 @@ void doubt(struct analysis *analysis, const struct analysis_thread *thread,
 {
 	unsigned int doubts = frame->doubts & ~ANALYSIS_COUNTS_UNKNOWN;
 
-	/* A thread's first call continued across the loss unless this may be a later call. */
+	/*
+	 * If this can only be the thread's first call, it was open throughout the loss, so it did
+	 * not end then.
+	 */
 	if (doubts & ANALYSIS_RECORDS_LOST && frame == thread->frame && !thread->returned &&
 	    (end->why == ANALYSIS_CUT || starts(analysis, frame)))
 		doubts &= ~ANALYSIS_RECORDS_LOST;
@@ -333,7 +336,7 @@ void calls_end(struct analysis *analysis, struct analysis_thread *thread)
 void calls_cut(struct analysis *analysis, struct analysis_thread *thread)
 {
 	calls_doubt(thread);
-	/* Even the first call may have ended. */
+	/* The lost records may have ended even the thread's first call. */
 	thread->returned = true;
 	calls_end(analysis, thread);
 }

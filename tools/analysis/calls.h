@@ -17,8 +17,8 @@ struct stream {
 	uint8_t		column[PERFREC_COUNTERS];
 	uint64_t	columns;	/* all of these */
 	/*
-	 * For per-thread Delta counts: the thread's counts at the header, and the header's
-	 * chains.
+	 * For per-thread Delta counts: the thread's counts at the header, and the chain of sums to
+	 * which each belongs: see thread_delta().
 	 */
 	uint64_t	base[PERFREC_COUNTERS];
 	uint32_t	chain[PERFREC_COUNTERS];
@@ -126,7 +126,7 @@ void calls_exit(struct analysis *analysis, struct analysis_thread *thread,
 		const struct perfrec_record *record, uint32_t function);
 
 /**
- * calls_wait() - record that the thread has waited for room, and charge this time to no call
+ * calls_wait() - record that the thread has waited for room; the time is charged to no call
  * @ticks:	length of the wait, in ticks
  * @unknown:	it is unknown which function ran before or after the wait, so the time is no
  *		function's self time
@@ -135,17 +135,17 @@ void calls_wait(struct analysis_thread *thread, uint64_t ticks, bool unknown);
 
 /**
  * calls_wait_unknown() - record that the thread has waited for an unknown number of ticks, which
- * its calls include
+ * are charged to its open calls
  */
 void calls_wait_unknown(struct analysis_thread *thread);
 
-/** calls_doubt() - mark a place where records of the thread are missing */
+/** calls_doubt() - record that records of the thread are missing here */
 void calls_doubt(struct analysis_thread *thread);
 
-/** calls_uncounted() - mark a place where counts of the thread's calls are unknown */
+/** calls_uncounted() - record that counts of the thread's open calls are unknown here */
 void calls_uncounted(struct analysis_thread *thread);
 
-/** calls_restart() - restart all open calls of a thread here */
+/** calls_restart() - let all open calls of a thread begin here */
 void calls_restart(struct analysis *analysis, struct analysis_thread *thread);
 
 /** counting_follow() - mark the open calls if the columns in @counted are not all of the thread's */
@@ -230,12 +230,12 @@ uint64_t counting_forwards(struct analysis *analysis, struct analysis_thread *th
 			   const struct perfrec_record *record, uint64_t known);
 
 /**
- * counting_elsewhere() - whether the thread may have changed sources and returned since its latest
- * record, and all its records in between may be missing; for counting_loses()
+ * counting_elsewhere() - for counting_loses(): whether, since its latest record, the thread may
+ * have written records on another source, all of which are missing
  *
- * That is so at a loss of any source, unless context switches show where the thread was. Most
- * threads did not move then, so the time and the counts still belong to the function that seems to
- * have run, but the thread's calls become doubtful.
+ * This is possible after a loss of any source, unless context switches show where the thread was.
+ * Most threads have not moved, so the time and the counts are still charged to the function that
+ * seems to have run, but the thread's calls become doubtful.
  */
 bool counting_elsewhere(struct analysis *analysis, const struct analysis_thread *thread,
 			const struct perfrec_record *record);
@@ -292,8 +292,8 @@ uint32_t analysis_function_at(struct analysis *analysis, uint64_t address);
 bool points_wants(struct analysis *analysis, const struct perfrec_record *record);
 
 /**
- * points_record() - handle a record at its place in the flow, or before instruction
- * trace begins
+ * points_record() - handle a record at its position in the flow, or before the instruction trace
+ * begins
  */
 void points_record(void *context, const struct perfrec_record *record);
 
@@ -310,7 +310,7 @@ void points_missing(void *context, const struct perfrec_record *where);
 /** calls_end() - end all open calls of a thread */
 void calls_end(struct analysis *analysis, struct analysis_thread *thread);
 
-/** calls_cut() - end all open calls of a thread at lost records; they may have lasted longer */
+/** calls_cut() - end all open calls of a thread at a loss; the calls may have lasted longer */
 void calls_cut(struct analysis *analysis, struct analysis_thread *thread);
 
 #endif /* SIFIVE_TRACE_CALLS_H */

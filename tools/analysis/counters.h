@@ -22,7 +22,7 @@
 /**
  * struct counters - the columns of a trace
  * @times:	the first @times columns are times in ticks: enum counters_time
- * @apart:	counters whose events take turns have no columns here: see turns.h
+ * @apart:	counters whose events take turns get no column from counters_assign(): see turns.h
  * @turn:	the turn in which a column's event is counted, or 0 if always
  * @hidden:	the column is not a counter's: it contains the cycles in which the events of @turn
  *		were counted
@@ -50,7 +50,7 @@ void counters_names(const struct counters *counters,
 		    char name[][COUNTERS_NAME_SIZE]);
 
 /**
- * counters_is() - whether a counter has the name that a user gave
+ * counters_is() - whether a user's name refers to a counter
  * @name:	name of the counter
  * @wanted:	the user's name, which may omit COUNTERS_HART
  * @length:	length of @wanted
@@ -77,7 +77,7 @@ bool counters_of_hart(const struct counters *counters, unsigned int column);
  */
 uint64_t counters_mask(const struct perfrec_record *record, unsigned int i);
 
-/* Smaller differences of counts are never negative: see counters_backwards(). */
+/* A difference of counts can be negative only if it is at least this: see counters_backwards(). */
 #define COUNTERS_BACKWARDS	(15ull << 28)
 
 /**

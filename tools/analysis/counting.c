@@ -16,7 +16,10 @@ static uint8_t cycles_of(const struct stream *stream, const struct perfrec_recor
 	return COUNTERS_NONE;
 }
 
-/* Charge a stream's columns to its records; from now on, samples do not count in them. */
+/*
+ * Charge a stream's columns to its calls and manual records; from now on, samples do not count in
+ * them.
+ */
 static void charge(struct analysis *analysis, const struct stream *stream)
 {
 	uint64_t columns = stream->columns;

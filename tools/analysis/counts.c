@@ -42,7 +42,7 @@ struct pairs {
 	struct hash	hash;
 };
 
-/* How the next instruction of a source follows from the latest one. */
+/* How a source's next instruction relates to its latest one. */
 enum way {
 	WAY_RESUMES,		/* continues where its thread stopped */
 	WAY_FOLLOWS,
@@ -58,8 +58,8 @@ struct counts {
 	struct pairs	parts;
 	struct pairs	links;		/* targets of indirect branches */
 	/*
-	 * Indirect branches whose target is unknown, because the trace stopped or
-	 * continued elsewhere.
+	 * Indirect branches whose target is unknown, because the trace stopped there or continued
+	 * at another address.
 	 */
 	uint64_t	stopped;
 	uint64_t	unlinked;
@@ -212,7 +212,7 @@ static void stop(struct counts *counts, const struct flow_place *place, uint64_t
 	const struct block *step;
 	uint64_t to;
 
-	/* The source may not have executed anything since it continued. */
+	/* If the source has executed nothing since it continued, that has not been handled yet. */
 	resume(counts, place, address);
 	step = steps_stop(counts->steps, place, address, trap, &to);
 	if (step)

@@ -30,7 +30,7 @@ struct counts_run {
 };
 
 /**
- * struct counts_link - a transition from a block's last instruction to another block
+ * struct counts_link - the transitions from a block's last instruction to another block
  * @block:	the block
  * @to:		the other block's address, as from symbols_place()
  * @next:	the other block follows directly
@@ -48,7 +48,7 @@ struct counts;
 /**
  * counts_new() - count executed code
  * @symbols:	the code, which must outlive the counts, or NULL if there is none
- * @calls:	set of instructions that were requested: enum meta_calls
+ * @calls:	whose instructions were requested: enum meta_calls
  *
  * Return: NULL if out of memory.
  */

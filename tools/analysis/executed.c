@@ -32,8 +32,8 @@ static bool reserve(struct executed *executed, void *array, size_t count, size_t
 }
 
 /*
- * A file at one of its places in memory. Adding @shift to an address at this place yields the
- * address at the file's first place.
+ * One mapping of a file. Adding @shift to an address in this mapping yields the address in the
+ * file's first mapping.
  */
 struct executed_alias {
 	struct image	*image;
@@ -173,8 +173,8 @@ void executed_free(struct executed *executed)
 }
 
 /*
- * Return the first of @count entries of @size bytes whose address, at @offset in the entry, is
- * at least @address.
+ * Return the first of @count entries whose address is at least @address. An entry has @size bytes,
+ * and its address is at @offset.
  */
 static size_t first_at(const void *array, size_t count, size_t size, size_t offset,
 		       uint64_t address)

@@ -48,7 +48,7 @@ struct executed_object {
  * @to:		links by target
  * @from:	links by source
  * @object:	the executed files, each once
- * @alias:	private: each file's places in memory
+ * @alias:	private: all mappings of the files
  */
 struct executed {
 	struct executed_run	*run;
@@ -74,7 +74,7 @@ int executed_make(struct executed *executed, const struct counts *counts,
 		  struct symbols *symbols);
 
 /**
- * executed_place() - convert an address from symbols_place() to where its file was
+ * executed_place() - convert an address from symbols_place() to the mapping in which its file was
  * first executed
  */
 uint64_t executed_place(struct executed *executed, uint64_t place);
@@ -86,7 +86,8 @@ void executed_free(struct executed *executed);
  * executed_times() - count the executions of instructions
  * @start:	address of the first instruction
  * @halfwords:	total length of the instructions
- * @times:	increased at the first halfword of each instruction
+ * @times:	one counter per halfword; the counter of each instruction's first halfword is
+ *		increased
  */
 void executed_times(const struct executed *executed, uint64_t start, size_t halfwords,
 		    uint64_t *times);

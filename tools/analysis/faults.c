@@ -5,7 +5,7 @@
 
 #include "faults.h"
 
-/* The initial size, in functions. */
+/* Initial size of the table, in functions. */
 #define ROOM	256
 
 static bool make_room(struct faults *faults, uint32_t function)

@@ -10,7 +10,7 @@
 /**
  * struct fault_counts - the faults of one function
  * @faults:	number of faults
- * @major:	number of these that are major faults
+ * @major:	number of major faults among them
  */
 struct fault_counts {
 	uint64_t	faults;

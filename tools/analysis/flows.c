@@ -246,8 +246,9 @@ static uint32_t depth_of(struct track *track, uint64_t function)
 }
 
 /*
- * Enter a function that was called before the trace began, or whose call is missing. Only in the
- * first case may the open calls have ended: the outermost one with a return.
+ * Enter a function that was called before the trace began, or whose call is missing. Unless the
+ * only open call has ended with a return, the open calls end too early here, so the event is
+ * counted.
  */
 static void begin_anew(struct flows *flows, struct track *track,
 		       const struct flow_place *place, uint64_t function)
@@ -275,7 +276,7 @@ static void go_back_to(struct flows *flows, struct track *track,
 		begin_anew(flows, track, place, function->start);
 }
 
-/* If an open call returns to @at, ends that call and the calls within it, and returns true. */
+/* If an open call returns to @at, end that call and the calls within it, and return true. */
 static bool returns(struct flows *flows, struct track *track, const struct flow_place *place,
 		    uint64_t at)
 {
@@ -320,7 +321,7 @@ static void on_return(struct flows *flows, struct track *track,
 		go_back_to(flows, track, place, function_of(flows, block));
 }
 
-/* A handler may return to the instruction after an ecall or ebreak. */
+/* A trap handler may return to the instruction after an ecall or ebreak. */
 static void on_trap_return(struct flows *flows, struct track *track,
 			   const struct flow_place *place, const struct block *block)
 {
@@ -435,7 +436,7 @@ static bool first_leads_to(const struct block *block, uint64_t at, bool begins)
 
 /*
  * The kernel may have executed the instruction at which it interrupted the thread: a system call,
- * or an instruction replaced by a probe. Returns whether it did.
+ * or an instruction replaced by a probe. Return whether it did.
  */
 static bool step(struct flows *flows, struct track *track, const struct flow_place *place,
 		 const struct block *block, uint64_t at, bool begins)
@@ -477,12 +478,12 @@ static void resume(struct flows *flows, struct track *track, const struct flow_p
 	owner->last = NULL;
 	owner->unseen = false;
 	if (stepped) {
-		/* The open calls already reflect the instruction at that address. */
+		/* step() has already updated the open calls. */
 	} else if (last && ((same && at == block->start) || leads_to(last, at, begins))) {
 		track->last = last;
 		follow(flows, track, place, block);
 	} else if (same) {
-		/* So are the open calls: the function need not be known. */
+		/* The thread continues where it stopped, so the open calls do not change. */
 	} else if (last && last->kind == FLOW_RETURN && returns(flows, track, place, at)) {
 		/* The call has ended. */
 	} else if (owner->depth && from && begins &&
@@ -650,7 +651,7 @@ static void on_event(void *context, const struct flow_place *place,
 	case FLOW_LOST:
 		on_lost(flows, track, place, event);
 		/*
-		 * Code that is in no file may be a trap handler, which does not affect the
+		 * Code that is in no file may belong to a trap handler, which does not change the
 		 * open calls.
 		 */
 		track->lost |= event->reason != FLOW_GAP_NO_CODE &&

@@ -26,7 +26,8 @@ struct flows;
  *		running
  * @stacks:	number of times that a thread continued in a function without an open call, so that
  *		its open calls ended too early
- * @places:	records whose place is not exact: the intervals around them are marked
+ * @places:	records whose position among the instructions is not exact: the intervals around
+ *		them are marked
  */
 struct flows_left_out {
 	uint64_t	calls;
@@ -58,7 +59,7 @@ struct flows_ops {
 /**
  * flows_new() - create the calls of a trace
  * @symbols:	code and functions of the trace
- * @calls:	set of instructions that were requested: enum meta_calls
+ * @calls:	whose instructions were requested: enum meta_calls
  * @ops:	the consumer's callbacks, which must outlive the result
  * @counts:	whether to call @ops->ran and @ops->missing
  * @context:	passed to @ops

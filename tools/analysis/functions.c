@@ -9,14 +9,17 @@
 #define SLOT_BITS_FIRST	9
 #define SLOT_BITS	17
 
-/* Untouched pages cost no memory, and a short trace touches few pages. */
+/*
+ * The arrays are larger than most traces need, but pages that are never touched use no memory. An
+ * address's index in @address is called its place.
+ */
 struct functions {
-	uint32_t	places;		/* number of addresses; place 0 is not used */
+	uint32_t	places;		/* number of places; place 0 is unused */
 	uint32_t	count;
 	struct hash	hash;
-	uint64_t	address[FUNCTIONS_MAX];	/* address of each place */
-	uint32_t	id[FUNCTIONS_MAX];	/* number of each place */
-	uint32_t	first[FUNCTIONS_MAX];	/* place of each function */
+	uint64_t	address[FUNCTIONS_MAX];	/* address, by place */
+	uint32_t	id[FUNCTIONS_MAX];	/* number, by place */
+	uint32_t	first[FUNCTIONS_MAX];	/* first place, by number */
 	uint32_t	slot[1u << SLOT_BITS];
 };
 
@@ -48,7 +51,7 @@ static uint32_t *find_slot(struct functions *functions, uint64_t address)
 	return hash_find(&functions->hash, address, address_of, functions->address);
 }
 
-/* Return an unused place, or FUNCTIONS_OTHER if all are used. */
+/* Return a new place, or FUNCTIONS_OTHER if all are used. */
 static uint32_t add_place(struct functions *functions, uint64_t address)
 {
 	uint32_t place;

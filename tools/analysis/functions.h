@@ -22,7 +22,7 @@ uint32_t functions_find(struct functions *functions, uint64_t address);
 
 /**
  * functions_add() - number a new address
- * @same:	another address of the same function, whose number @address gets; or @address
+ * @same:	a known address of the same function, whose number is used for @address; or @address
  *
  * Return: the number, or FUNCTIONS_OTHER if there are too many.
  */

@@ -31,7 +31,10 @@ static void unmute(struct analysis *analysis)
 	analysis->stats = analysis->counted;
 }
 
-/* Do not count the calls as cut, because the user's selection cut them, not the trace. */
+/*
+ * Exclude these calls from stats.cut, because they are cut by the user's time range, not by the
+ * trace.
+ */
 static void cut(struct analysis *analysis, struct analysis_thread *thread)
 {
 	const uint64_t calls = analysis->stats.cut;
@@ -60,7 +63,7 @@ bool limit_before(struct analysis *analysis, struct analysis_thread *thread,
 
 bool limit_timed(struct analysis *analysis, struct analysis_thread *thread)
 {
-	/* A record without a time does not move the thread into the time range. */
+	/* A record without a time is not the thread's first record in the time range. */
 	const bool begins = thread->place == ANALYSIS_BEFORE && thread->timed &&
 			    thread->now >= analysis->from;
 

@@ -18,8 +18,8 @@ bool limit_before(struct analysis *analysis, struct analysis_thread *thread,
 		  const struct perfrec_record *record);
 
 /**
- * limit_timed() - follow a record whose time is now known; returns whether it is the thread's
- * first record in the time range
+ * limit_timed() - process a record whose time has been determined; return whether it is the
+ * thread's first record in the time range
  */
 bool limit_timed(struct analysis *analysis, struct analysis_thread *thread);
 

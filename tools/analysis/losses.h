@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Stores the places in the file where records were lost. */
+/* Stores the file offsets at which records were lost. */
 #ifndef SIFIVE_TRACE_LOSSES_H
 #define SIFIVE_TRACE_LOSSES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Number of latest losses to keep, enough for the time that a record waits to be analysed. */
+/*
+ * Number of losses to keep: enough for the distance in the file over which a record waits to be
+ * analysed.
+ */
 #define LOSSES_KEPT	32u
 
 struct losses {
@@ -15,7 +18,7 @@ struct losses {
 	uint32_t	count;
 };
 
-/* Adds a loss, usually the latest one. */
+/* Add a loss, usually the latest one. */
 static inline void losses_note(struct losses *losses, uint64_t offset)
 {
 	const uint32_t count = losses->count++;
@@ -29,7 +32,10 @@ static inline void losses_note(struct losses *losses, uint64_t offset)
 		losses->latest = offset;
 }
 
-/* Whether there is a loss from @first to @last; also true if that is no longer known. */
+/*
+ * Whether there is a loss from @first to @last; also true if losses from that range may have been
+ * discarded.
+ */
 static inline bool losses_between(const struct losses *losses, uint64_t first, uint64_t last)
 {
 	uint32_t i;

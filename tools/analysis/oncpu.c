@@ -53,7 +53,7 @@ static void merge_parts(struct oncpu_thread *t)
 
 		t->part[to] = (struct part){
 			.from = a->from, .to = b->to, .on = a->on + b->on,
-			/* In a gap between @a and @b, the thread did not exist. */
+			/* The thread did not exist between @a and @b. */
 			.unknown = a->unknown + b->unknown +
 				   (b->from > a->to ? b->from - a->to : 0),
 			.state = ONCPU_MERGED,
@@ -80,7 +80,9 @@ static bool make_room(struct oncpu *oncpu, struct oncpu_thread *t)
 			oncpu->bytes += bytes;
 		}
 	}
-	/* The parts of a thread that writes no records are no longer needed. */
+	/*
+	 * The parts are kept for oncpu_between(), which is not called for a thread without records.
+	 */
 	if (t->count == t->room && t->room && !t->asked && t->thread->pid < 0)
 		take(oncpu, t, t->part[t->count / 2].from, &(struct oncpu_part){ 0 });
 	else if (t->count == t->room && t->room)
@@ -139,7 +141,7 @@ static void end_part(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t now)
 		t->part[t->count++] = part;
 }
 
-/* Add to @sum the time of a part before @until that has not been taken yet. */
+/* Add to @sum the time of a part from @t->done to @until. */
 static void take_part(const struct oncpu_thread *t, struct part *part, uint64_t until,
 		      struct oncpu_part *sum)
 {
@@ -263,7 +265,10 @@ static void settle(struct oncpu *oncpu, struct hart *hart, const struct oncpu_th
 		enter_state(oncpu, was, ONCPU_WAITS, hart->sure);
 }
 
-/* Called if the record contradicts the hart's known thread, so other records are missing. */
+/*
+ * Called if a record contradicts what is known about the hart's thread, so other records are
+ * missing.
+ */
 static void contradict(struct oncpu *oncpu, struct hart *hart, uint64_t now)
 {
 	oncpu->stats.contrary++;
@@ -318,7 +323,9 @@ static void on_in(struct oncpu *oncpu, struct hart *hart, struct oncpu_thread *t
 	syscalls_take_over(&t->call, sums_of(t), &execute);
 }
 
-/* Called if the thread is running here, although no record shows since when. */
+/*
+ * Called if the thread is running on this hart, although no record shows when it started running.
+ */
 static void find_running(struct oncpu *oncpu, struct hart *hart, struct oncpu_thread *t,
 			 uint64_t now)
 {
@@ -450,7 +457,7 @@ static void release_first(struct oncpu *oncpu)
 	handle(oncpu, &event);
 }
 
-/* Take the records up to a time. */
+/* Process the held records up to a time. */
 static void release_until(struct oncpu *oncpu, uint64_t to)
 {
 	while (oncpu->helds && oncpu->held[0].record.stamp.time <= to)
@@ -488,8 +495,9 @@ static void hold_loss(struct oncpu *oncpu, unsigned int src, uint64_t from, uint
 }
 
 /*
- * Return the earliest time that bytes lost here can have. A hart without a message for a long time
- * was idle, so its missing messages are newer than other harts' messages well before this place.
+ * Return the earliest possible time of the messages that are lost here. If the hart has sent
+ * nothing for a long time, it was idle, so its lost messages are newer than messages of other harts
+ * from well before this place.
  */
 static uint64_t loss_begin(const struct oncpu *oncpu, const struct hart *hart)
 {
@@ -530,7 +538,7 @@ void oncpu_note(struct oncpu *oncpu, unsigned int src, const struct perfrec_stam
 	see(oncpu, src, stamp);
 }
 
-/* Record that the hart's messages are missing from here on, up to its next message. */
+/* Record that the hart's messages are missing from here to its next message. */
 static void lose(struct hart *hart, uint64_t from)
 {
 	if (!hart->lost)
@@ -547,10 +555,10 @@ void oncpu_push(struct oncpu *oncpu, const struct trace_switch *record)
 	oncpu->stats.inferred += record->stamp.time_known == TIME_INFERRED;
 	oncpu->stats.switches += !begins;
 	oncpu->stats.untimed += !begins && !record->stamp.time_known;
-	/* The first mark begins the recording; a mark after its end resumes it. */
+	/* The first BEGIN record begins the recording; one after an END record resumes it. */
 	oncpu->stats.losses += hart->ended ? !begins : begins && hart->time;
 	hart->ended = record->kind == SIFIVE_TRACE_SWITCH_END;
-	/* A record without a time does not show what ran, either. */
+	/* After a record without a time, as after a loss, it is unknown which thread ran. */
 	if (!record->stamp.time_known || (begins && hart->time))
 		lose(hart, hart->whole);
 	see(oncpu, record->src, &record->stamp);
@@ -568,8 +576,8 @@ void oncpu_lost(struct oncpu *oncpu, int src, const struct perfrec_stamp *stamp)
 	if (stamp->offset > oncpu->offset)
 		oncpu->offset = stamp->offset;
 	/*
-	 * The Error message that ends a pause, before a mark, does not mean that records were
-	 * lost.
+	 * After a pause, an Error message precedes the BEGIN record; this message does not mean
+	 * that records were lost.
 	 */
 	oncpu->stats.losses += src < 0 || own || !oncpu->hart[src].ended;
 	for (i = 0; i < PERFREC_SOURCES; i++)
@@ -582,7 +590,10 @@ void oncpu_lost(struct oncpu *oncpu, int src, const struct perfrec_stamp *stamp)
 
 /* ---- queries ------------------------------------------------------------ */
 
-/* The thread wrote a record at @to, so it is running, even if no switch record shows since when. */
+/*
+ * The thread wrote a record at @to, so it was running then, even if no switch record shows when it
+ * started running.
+ */
 static void settle_last(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t to)
 {
 	if (!t->known || t->over || t->since >= to || t->state == ONCPU_RUNS)
@@ -592,7 +603,7 @@ static void settle_last(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t to
 	end_part(oncpu, t, to);
 }
 
-/* Like take(), and also adds the current part before @until, if the thread is running. */
+/* Like take(), but also add the time of the current part before @until if the thread is running. */
 static void take_until(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t until,
 		       struct oncpu_part *sum)
 {
@@ -622,7 +633,10 @@ void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, ui
 		take_until(oncpu, t, to, &wait);
 		t->asked = true;
 	}
-	/* Whatever the records say, the parts must add up to the time from @from to @to. */
+	/*
+	 * Even if the records contradict each other, the parts must add up to the time from @from
+	 * to @to.
+	 */
 	if (sum->on > span)
 		sum->on = span;
 	if (sum->off > span - sum->on)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Determines when each thread ran, and why it did not, from records of context switches.
+ * Determines, from records of context switches, when each thread ran, and why it did not run at
+ * other times.
  *
  * Each thread's time is divided into parts: it runs, does not run for some reason, or its state
  * is unknown because records may be missing. A thread's parts add up to the time from its first
@@ -29,7 +30,7 @@ enum oncpu_state {
 	ONCPU_WAITS,		/* not running; the record with the reason was lost */
 	ONCPU_WOKEN,		/* woken, waiting for a CPU */
 	ONCPU_STATES,
-	/* Several of these states, merged because there were too many parts. */
+	/* Several parts with different states, merged because there were too many. */
 	ONCPU_MERGED = ONCPU_STATES,
 };
 
@@ -52,7 +53,8 @@ struct oncpu_times {
 };
 
 /**
- * struct oncpu_part - part of a thread's time, in ticks: running, not running, and unknown
+ * struct oncpu_part - how much of a period the thread was running, was not running, and was in an
+ * unknown state, in ticks
  */
 struct oncpu_part {
 	uint64_t	on;
@@ -76,7 +78,7 @@ struct oncpu_stats {
 	uint64_t	untimed;
 };
 
-/* A part of a thread's time. */
+/* Callback for a part of a thread's time. */
 typedef void (*oncpu_span)(void *context, struct thread *thread, enum oncpu_state state,
 			   uint64_t from, uint64_t to);
 
@@ -97,14 +99,14 @@ void oncpu_free(struct oncpu *oncpu);
 /** oncpu_push() - process the trace's next switch record */
 void oncpu_push(struct oncpu *oncpu, const struct trace_switch *record);
 
-/** oncpu_note() - process the trace's next record of another kind */
+/** oncpu_note() - process the trace's next record that is not a switch record */
 void oncpu_note(struct oncpu *oncpu, unsigned int src, const struct perfrec_stamp *stamp);
 
 /**
  * oncpu_lost() - record that messages are missing
  * @src:	source that lost messages, or -1 for all sources
- * @stamp:	the place. If it has a time, the source's messages resume at that time and may be
- *		missing since the previous one; otherwise, they are missing after the place.
+ * @stamp:	the place. If it has a time, messages before that time may be missing, back to the
+ *		source's previous message; otherwise, messages after the place are missing.
  */
 void oncpu_lost(struct oncpu *oncpu, int src, const struct perfrec_stamp *stamp);
 
@@ -121,7 +123,7 @@ void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, ui
 /**
  * oncpu_covers() - whether switch records show where a thread was between two of its records, so
  * none of its records is missing
- * @from, @to:	their times, as for oncpu_between(), which must be called after this
+ * @from, @to:	their times, as for oncpu_between(); call oncpu_between() for them only afterwards
  */
 bool oncpu_covers(struct oncpu *oncpu, struct thread *thread, uint64_t from, uint64_t to);
 

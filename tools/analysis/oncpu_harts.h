@@ -7,7 +7,7 @@
 #include "oncpu.h"
 #include "ring.h"
 
-/* Room for twice RING_SKEW bytes of records. */
+/* Length of the window, in records: enough for 2 * RING_SKEW bytes. */
 #define HELD		256
 
 /* Number of intervals off the CPU to keep, because a loss found later may make them uncertain. */
@@ -22,7 +22,7 @@
 
 /**
  * struct part - a part of a thread's time, from @from to @to
- * @on:		ticks in which the thread ran; it was off the CPU in all others except @unknown
+ * @on:	ticks in which the thread ran; except in these and in @unknown ticks, it was off the CPU
  */
 struct part {
 	uint64_t		from;
@@ -34,7 +34,7 @@ struct part {
 
 /**
  * struct oncpu_thread - state of a thread
- * @thread:	the latest struct thread, because execve() creates another one with the same id
+ * @thread:	the latest struct thread with this id, because execve() creates another one
  * @asking:	the thread whose record has arrived, or NULL
  * @hart:	hart on which the thread was seen to run
  * @known:	set if the thread's first switch was seen
@@ -42,7 +42,7 @@ struct part {
  * @over:	the thread has exited or its recording has ended, so @state is not valid
  * @gone:	oncpu.doubts.gone at @since
  * @done:	time up to which oncpu_between() was called
- * @asked:	oncpu_between() was called
+ * @asked:	oncpu_between() has been called for this thread
  * @call:	current system call
  * @part:	the @count earlier parts
  */
@@ -93,7 +93,7 @@ struct hart {
 	struct syscall_now	execute;
 };
 
-/* An interval in which a thread did not run. */
+/* An interval in which a thread was off the CPU. */
 struct wait {
 	struct oncpu_thread	*thread;
 	enum oncpu_state	state;
@@ -119,7 +119,10 @@ struct oncpu {
 	unsigned int		helds;
 	uint64_t		offset;		/* offset of the latest message */
 	uint64_t		now;		/* the latest time */
-	/* An offset, the latest time there, and the latest time well before the offset. */
+	/*
+	 * @mark: a file offset; @marked: the latest time at @mark; @earlier: the latest time well
+	 * before @mark.
+	 */
 	uint64_t		mark;
 	uint64_t		marked;
 	uint64_t		earlier;

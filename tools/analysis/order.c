@@ -83,8 +83,8 @@ static void settle_first(struct order *order, const struct trace *trace)
 }
 
 /*
- * The thread's last record in another stream may be waiting for a word that never arrives.
- * Pass that record on first, because it precedes this one.
+ * The thread's latest record in another stream may be waiting for a word that never arrives. Pass
+ * that record on first, because it precedes this one.
  */
 static void note_record(struct order *order, const struct trace *trace,
 			const struct perfrec_record *record)
@@ -118,7 +118,9 @@ void push_common(struct order *order, const struct trace *trace,
 	reorder_push(order->common, record);
 }
 
-/* A channel with one source is ordered; several sources need a window. */
+/*
+ * Record of a channel with only one source are in order; with several sources, they need a window.
+ */
 static __attribute__((noinline))
 void push_moving(struct order *order, const struct trace *trace,
 		 const struct perfrec_record *record)
@@ -179,7 +181,10 @@ void order_header(struct order *order, const struct trace *trace,
 		threads_share(order->threads, header->channel);
 	if (header->owned && !order->common)
 		begin_sharing(order, trace, header->begin.offset);
-	/* Records in the window refer to headers, which are kept only for a while. */
+	/*
+	 * Records in the window refer to headers, of which the trace reader keeps only the latest
+	 * ones.
+	 */
 	reorder = *reorder_of(order, header->channel);
 	if (!reorder || !reorder_expires(reorder, header))
 		return;

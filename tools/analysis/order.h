@@ -25,14 +25,14 @@ void order_free(struct order *order);
 void order_push(struct order *order, const struct trace *trace,
 		const struct perfrec_record *record);
 
-/** order_hold() - pass records on only when earlier ones have arrived; called at the start */
+/** order_hold() - delay records until all earlier ones have arrived; call this first */
 void order_hold(struct order *order);
 
 /** order_header() - process the trace's next header */
 void order_header(struct order *order, const struct trace *trace,
 		  const struct perfrec_header *header);
 
-/** order_failed() - whether memory ran out, in which case the order is wrong */
+/** order_failed() - whether memory ran out; the order is then wrong */
 bool order_failed(const struct order *order);
 
 /** order_flush() - pass on all records, because the trace has ended */

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Records of instrumented functions and manual records in a trace with instruction trace. The
- * calls come from the flow; these records are points among them, with exact counts since the
- * thread's previous point. Several functions may have run, so the counts are charged to none.
+ * Handles points: records of instrumented functions and manual records in a trace with instruction
+ * trace, where the calls come from the flow. A point has exact counts since the thread's previous
+ * point. Several functions may have run in between, so these counts are charged to none.
  */
 #include <stdlib.h>
 
 #include "calls.h"
 
-/* Return the state of a thread's points, or NULL after noting that memory ran out. */
+/* Return the state of a thread's points, or NULL if out of memory, which the analysis records. */
 static struct analysis_thread *points_of(struct analysis *analysis,
 					 struct analysis_thread *thread)
 {

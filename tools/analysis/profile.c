@@ -124,7 +124,7 @@ static void on_leave(void *context, struct analysis_thread *thread,
 	}
 }
 
-/* A function that is among its own callers counts once. */
+/* A sample counts only once for a function that is also among its own callers. */
 static void add_within(struct profile *profile, size_t index, const struct analysis_step *step)
 {
 	struct profile_row *row = &profile->row[index];
@@ -147,7 +147,9 @@ static void on_point(void *context, struct analysis_thread *thread,
 		profile->row[index].samples++;
 	else
 		profile->row[index].points++;
-	/* Within a call, the sample's or record's costs are part of those of the call. */
+	/*
+	 * Within a call, the costs of samples and records are already among the costs of the call.
+	 */
 	if (thread->depth) {
 		profile->row[index].samples_total += step->record->type == PERFREC_ISR;
 		return;
@@ -172,7 +174,7 @@ static void show(struct profile *profile)
 	profile->shown = progress_clock();
 }
 
-/* Show the current state, because more data may take a long time to arrive. */
+/* Show the profile so far, because more data may take a long time to arrive. */
 static void on_pause(void *context)
 {
 	struct profile *profile = context;

@@ -53,7 +53,8 @@ struct profile;
 
 /**
  * struct profile_live - shows a profile while its trace is being read
- * @show:	@profile contains everything so far; returns whether to stop reading
+ * @show:	callback to show @profile, which contains everything read so far; returns whether to
+ *		stop reading
  */
 struct profile_live {
 	bool	(*show)(void *context, const struct profile *profile);
@@ -93,7 +94,7 @@ int profile_read(struct profile *profile, const struct options *options,
 /** profile_free() - close the trace and free the profile */
 void profile_free(struct profile *profile);
 
-/** profile_total() - return the count of counter @column in a row's outermost calls */
+/** profile_total() - return what counter @column counted in a row's outermost calls */
 uint64_t profile_total(const struct profile *profile, size_t row,
 		       unsigned int column);
 

@@ -37,8 +37,8 @@ static double set_ranks(struct ranked *ranked, unsigned int count)
 }
 
 /*
- * Count the choices of @as of the values by the sum of their ranks. Return the share of those
- * whose sum is at least as far from the mean as @distance, or -1 if out of memory.
+ * Of all possible choices of @as of the values, return the share whose sum of ranks differs from
+ * the mean sum by at least @distance, or -1 if out of memory.
  */
 static double exact(const struct ranked *ranked, unsigned int count, unsigned int as, long distance)
 {
@@ -66,8 +66,8 @@ static double exact(const struct ranked *ranked, unsigned int count, unsigned in
 }
 
 /*
- * The normal approximation, with corrections for ties and for whole ranks. No probability is below
- * that of one choice of @as of the values.
+ * Return the normal approximation, with corrections for ties and for continuity. It is at least the
+ * probability of a single choice of @as of the values.
  */
 static double approximate(unsigned int count, unsigned int as, double ties, long distance)
 {
@@ -95,7 +95,7 @@ double ranks_p(const double *a, unsigned int as, const double *b, unsigned int b
 	ties = set_ranks(ranked, count);
 	for (i = 0; i < count; i++)
 		sum += ranked[i].first ? ranked[i].rank : 0;
-	/* The sums of both sides are equally far from their means. */
+	/* Testing one side is enough: the sums of both sides are equally far from their means. */
 	sum = labs(sum - (long)as * (count + 1));
 	if (ranked[0].value == ranked[count - 1].value)
 		p = RANKS_SAME;

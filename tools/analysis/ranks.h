@@ -8,7 +8,10 @@
 /* The test is exact with at most this many values of both sides, or of the smaller side. */
 #define RANKS_EXACT	40
 #define RANKS_FEW	8
-/* The probability that no unchanged function is named, and the least that names a changed one. */
+/*
+ * A function is reported as changed only with at least this confidence. It is also the probability
+ * that no unchanged function is reported.
+ */
 #define RANKS_CONFIDENCE	0.99
 #define RANKS_SAME	2
 
@@ -17,8 +20,8 @@
  * @a:		the @as values of one side, at least one
  * @b:		the @bs values of the other side, at least one
  *
- * Two-sided, and independent of how the values are distributed. Returns RANKS_SAME if all values are
- * equal, so that there is nothing to test, or -1 if out of memory.
+ * The test is two-sided and independent of how the values are distributed. Return RANKS_SAME if all
+ * values are equal, so there is nothing to test, or -1 if out of memory.
  */
 double ranks_p(const double *a, unsigned int as, const double *b, unsigned int bs);
 
@@ -26,7 +29,7 @@ double ranks_p(const double *a, unsigned int as, const double *b, unsigned int b
  * ranks_holm() - correct probabilities for the number of tests, with Holm's method
  * @p:		pointers to the @count probabilities, which are sorted and changed
  *
- * If no side differs, any result is below X with a probability of at most X.
+ * If no sides differ, the probability that any corrected value is below X is at most X.
  */
 void ranks_holm(double **p, size_t count);
 

@@ -17,14 +17,14 @@ struct reorder {
 	unsigned int		first;
 	unsigned int		count;
 	/*
-	 * A ring of pointers to all of @record: first, starting at @first, to the @count
-	 * records in order of time, then to the unused ones.
+	 * A ring of pointers to all elements of @record. Starting at @first, the first @count
+	 * pointers are to the held records in order of time, the others to unused elements.
 	 */
 	struct perfrec_record	*order[WINDOW_RECORDS];
 	struct perfrec_record	record[WINDOW_RECORDS];
 };
 
-/* Return the place of record number @at in the order. */
+/* Return a pointer to entry @at of the ring, counted from the earliest record. */
 static inline struct perfrec_record **place(struct reorder *reorder, unsigned int at)
 {
 	return &reorder->order[(reorder->first + at) % WINDOW_RECORDS];
@@ -87,7 +87,7 @@ static inline void copy_counters(struct perfrec_record *to,
 	memcpy(to->delta, from->delta, size);
 }
 
-/* Not inlined, so that reorder_push() saves fewer registers for the usual records. */
+/* Not inlined, to let reorder_push() save fewer registers for the usual records. */
 static __attribute__((noinline))
 void copy_all_counters(struct perfrec_record *to, const struct perfrec_record *from)
 {
@@ -97,7 +97,7 @@ void copy_all_counters(struct perfrec_record *to, const struct perfrec_record *f
 static void copy(struct perfrec_record *to, const struct perfrec_record *from)
 {
 	memcpy(to, from, offsetof(struct perfrec_record, sent));
-	/* With a constant size, this compiles to a few instructions and no call. */
+	/* With a constant size, memcpy() compiles to a few instructions. */
 	if (from->counters <= USUAL_COUNTERS)
 		copy_counters(to, from, USUAL_COUNTERS);
 	else

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Puts a thread's records into the order in which it wrote them. When a thread moves to another
- * hart or channel, its last record on the old one can follow its first record on the new one in
- * the trace, because messages of two encoders can be reordered on their way.
+ * hart or channel, its last record on the old one can follow its first record on the new one in the
+ * trace, because messages of two encoders can be reordered on their way to the sink.
  */
 #ifndef SIFIVE_TRACE_REORDER_H
 #define SIFIVE_TRACE_REORDER_H
@@ -23,11 +23,11 @@ void reorder_free(struct reorder *reorder);
 void reorder_push(struct reorder *reorder, const struct perfrec_record *record);
 
 /**
- * reorder_expires() - whether the next header replaces the header of a record in the window
+ * reorder_expires() - whether processing the next header frees the header of a record in the window
  */
 bool reorder_expires(struct reorder *reorder, const struct perfrec_header *header);
 
-/** reorder_take() - take the earliest record, if any, out of the window */
+/** reorder_take() - remove the earliest record, if any, from the window and return it */
 const struct perfrec_record *reorder_take(struct reorder *reorder);
 
 /** reorder_flush() - pass on all held records */

@@ -19,10 +19,10 @@ struct spread {
 	uint64_t	sum;
 	uint64_t	least;
 	uint64_t	most;
-	uint64_t	*octave[OCTAVES];	/* steps of each octave, or NULL if all are 0 */
+	uint64_t	*octave[OCTAVES];	/* calls by step; NULL if all are 0 */
 };
 
-/* Return the number of low bits of a time that its step ignores. */
+/* Return the number of low bits in which times of the same step can differ. */
 static unsigned int shift_of(uint64_t ticks)
 {
 	return ticks < 2 * STEPS ? 0 : 63 - STEP_BITS - (unsigned int)__builtin_clzll(ticks);
@@ -142,7 +142,7 @@ uint64_t spread_quantile(const struct spreads *spreads, size_t row, unsigned int
 
 	if (!spread)
 		return 0;
-	/* Number of calls up to the percentile, rounded up, without overflow. */
+	/* Number of calls up to the percentile, rounded up, computed without overflow. */
 	left = spread->calls / 100 * percent + (spread->calls % 100 * percent + 99) / 100;
 	for (octave = 0; octave < OCTAVES; octave++)
 		for (step = 0; spread->octave[octave] && step < STEPS; step++) {

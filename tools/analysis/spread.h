@@ -42,7 +42,7 @@ uint64_t spread_most(const struct spreads *spreads, size_t row);
 /** spread_mean() - return the mean time, rounded */
 uint64_t spread_mean(const struct spreads *spreads, size_t row);
 
-/** spread_quantile() - return the time that @percent of the calls do not exceed */
+/** spread_quantile() - return the time that @percent percent of the calls do not exceed */
 uint64_t spread_quantile(const struct spreads *spreads, size_t row, unsigned int percent);
 
 /** spreads_free() - free all distributions */

@@ -17,7 +17,7 @@
 
 /**
  * struct stop - where a thread stopped
- * @from:	the block that begins there, or NULL if no file contains it
+ * @from:	the block that begins at that address, or NULL if no file contains the code
  * @trap:	set if a trap stopped the thread
  * @unknown:	the stop was counted as unknown
  */
@@ -31,8 +31,8 @@ struct stop {
 /**
  * struct owner - a thread, or the code that is running on a source without a thread name
  * @id:		thread id, or source, plus 1 << 32
- * @resumed:	set if the thread has continued at @address on source @src, and the stop before
- *		that has not been seen yet
+ * @resumed:	set if the thread has continued at @address on source @src, but its preceding stop
+ *		has not been processed yet
  */
 struct owner {
 	uint64_t	id;
@@ -101,8 +101,8 @@ static struct owner *running(struct steps *steps, unsigned int src)
 }
 
 /*
- * Sources are processed one after another, so the thread may already have continued on
- * another one before its stop is seen here.
+ * Sources are processed one after another, so the thread's continuation on another source may have
+ * been processed before its stop here.
  */
 static bool went_on(const struct owner *owner, const struct flow_place *place)
 {
@@ -162,7 +162,10 @@ const struct block *steps_resume(struct steps *steps, const struct flow_place *p
 	if (!owner)
 		return NULL;
 	late = went_on(owner, place);
-	/* If a stop below the top matches, the signal or trap handlers above it have ended. */
+	/*
+	 * If an earlier stop matches, the signal or trap handlers that were entered after it have
+	 * ended.
+	 */
 	for (i = owner->stops; i--; ) {
 		top = &owner->stop[i];
 		if (address != top->address && !(top->from && leads_to(top->from, address)))

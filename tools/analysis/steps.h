@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Finds instructions that the kernel or firmware executes for a program: a probed instruction, a
- * misaligned access, a read of an inaccessible counter. No message shows this: the program stops
- * at one instruction and continues after it.
+ * misaligned access, a read of an inaccessible counter. No message reports such an instruction: the
+ * program stops at it and continues after it.
  */
 #ifndef SIFIVE_TRACE_STEPS_H
 #define SIFIVE_TRACE_STEPS_H
@@ -26,7 +26,7 @@ void steps_owner(struct steps *steps, unsigned int src, uint32_t thread);
 /**
  * steps_stop() - record that the flow stops before an instruction
  * @trap:	the reason is an exception or an interrupt
- * @to:		set to the place where the thread has already continued, on a source that was
+ * @to:		set to the address at which the thread continued, if that was on a source that was
  *		processed earlier
  *
  * Return: like steps_resume().

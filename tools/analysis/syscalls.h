@@ -12,18 +12,18 @@
 #define SYSCALLS_MAX	1024
 
 /*
- * Number of calls with time off the CPU to keep, because a loss during such a call may be found
- * later.
+ * Number of returned calls with time off the CPU to keep, because a loss during such a call may be
+ * found later.
  */
 #define SYSCALLS_RECENT	256
 
 /**
- * struct syscall_times - all returned calls with one number; times in ticks
+ * struct syscall_times - sums over the returned calls with one number; times in ticks
  * @calls:	number of calls
  * @errors:	calls that returned an error
  * @total:	total time from call to return
  * @off:	ticks of @total in which the thread did not run
- * @longest:	the longest call
+ * @longest:	time of the longest call
  */
 struct syscall_times {
 	uint64_t	calls;
@@ -68,7 +68,7 @@ struct syscall_done {
 /**
  * struct syscalls - the calls of all threads; empty if zeroed
  * @time:	times by call number, complete after syscalls_end(), or NULL if there were no calls
- * @doubtful:	calls during which records may be missing, or whose thread is unknown: not
+ * @doubtful:	number of calls during which records may be missing, or whose thread is unknown; not
  *		included in @time
  */
 struct syscalls {
@@ -107,7 +107,7 @@ void syscalls_lose(struct syscalls *syscalls, uint64_t from, uint64_t to);
 void syscalls_leave(struct syscall_now *now, struct syscall_sums sums, struct syscall_now *next);
 
 /**
- * syscalls_take_over() - let a thread start within the call @from, if there is one
+ * syscalls_take_over() - start a thread in the middle of the call @from, if that is a call
  */
 void syscalls_take_over(struct syscall_now *now, struct syscall_sums sums,
 			const struct syscall_now *from);

@@ -36,7 +36,7 @@ struct threads {
 	 */
 	size_t			first[PERFREC_CHANNELS + 1];
 	struct thread		*recent[PERFREC_CHANNELS];
-	struct thread		*owner[PERFREC_CHANNELS];	/* latest named one */
+	struct thread		*owner[PERFREC_CHANNELS];	/* latest thread named */
 	/*
 	 * Length of a lap of the timestamp, or 0 if unknown; and the current lap: see
 	 * find_by_time().
@@ -190,7 +190,9 @@ static struct thread *make_plain(struct threads *threads, unsigned int src,
 	return thread;
 }
 
-/* Return the thread of records on a shared channel whose header is missing. */
+/*
+ * Return the thread for records whose header is missing, on a channel that several threads share.
+ */
 static struct thread *lost_thread(struct threads *threads, unsigned int src,
 				  unsigned int channel)
 {
@@ -284,7 +286,7 @@ static struct entry *entry_at(const struct threads *threads,
 	return &threads->entry[low - 1];
 }
 
-/* Return the thread that owned the channel at that time. */
+/* Return the thread that owned the channel at a time. */
 static __attribute__((noinline))
 struct thread *find_by_time(struct threads *threads, const struct perfrec_record *record)
 {
@@ -295,7 +297,7 @@ struct thread *find_by_time(struct threads *threads, const struct perfrec_record
 
 	if (!threads_move(threads, channel))
 		return plain_thread(threads, record->src, channel);
-	/* Without a time, take the channel's first thread. */
+	/* If the record has no time, return the channel's first thread. */
 	if (record->begin.time_known) {
 		time = record->begin.time;
 		entry = entry_at(threads, channel, time);
@@ -314,8 +316,8 @@ struct thread *find_by_time(struct threads *threads, const struct perfrec_record
 }
 
 /*
- * Like find_by_time(), which is rarely called, because most records belong to the thread of the
- * previous record. A record without a time is assumed to belong to it, too.
+ * Like find_by_time(), but try the thread of the previous record first, because most records belong
+ * to it. A record without a time is assumed to belong to that thread, too.
  */
 static inline struct thread *find_again(struct threads *threads,
 					const struct perfrec_record *record)
@@ -396,7 +398,7 @@ static struct entry *entry_of(const struct threads *threads, uint32_t tid,
 	}
 	if (low && threads->by_tid[low - 1]->meta->tid == tid)
 		return threads->by_tid[low - 1];
-	/* The thread's first record precedes its recorded start, or there are no times. */
+	/* The thread's first record is from before its recorded start, or no times are known. */
 	if (low < threads->meta->threads && threads->by_tid[low]->meta->tid == tid)
 		return threads->by_tid[low];
 	return NULL;
@@ -434,7 +436,7 @@ struct thread *threads_before(const struct threads *threads, const struct thread
 	size_t low = 0, high = threads->meta->threads;
 	const struct entry *before;
 
-	/* Find the place after the thread and all earlier ones. */
+	/* Find the index after the entries of this thread and of earlier ones. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		const struct entry *entry = threads->by_tid[middle];

@@ -13,7 +13,10 @@
 #include "meta.h"
 #include "perfrec/perfrec.h"
 
-/* Channel of records generated from instruction trace; stores to this register are not traced. */
+/*
+ * Channel number of records generated from instruction trace: real stores never have it, because
+ * stores to this stimulus register are not traced.
+ */
 #define THREADS_FLOW_CHANNEL	SIFIVE_TRACE_INSTRUCTION_OWNER
 
 /* Limit on threads named only by the trace; further threads are unknown, but counted. */
@@ -23,11 +26,11 @@
  * struct thread - a thread
  * @id:		number, from 0, in order of appearance
  * @src:	source, or -1 for any
- * @channel:	channel, or the thread's first one
- * @pid, @tid: -1 if unknown
- * @from, @to: times between which it owned the channel, in ticks
+ * @channel:	the thread's channel, or the first of several
+ * @pid, @tid: process and thread id, or -1 if unknown
+ * @from, @to: time range in which the thread owned the channel, in ticks
  * @label:	name in output
- * @state:	state of the consumer of the records
+ * @state:	for use by the consumer of the records
  * @oncpu:	state of oncpu.c
  */
 struct thread {
@@ -56,7 +59,7 @@ struct threads *threads_new(const struct meta *meta);
  */
 void threads_wrap(struct threads *threads, uint64_t ts_mask);
 
-/** threads_free() - free threads, not their state; NULL is allowed */
+/** threads_free() - free the set, but not the threads' @state; NULL is allowed */
 void threads_free(struct threads *threads);
 
 /** threads_share() - record that several threads may share @channel: a header names its thread */
@@ -70,7 +73,7 @@ bool threads_move(const struct threads *threads, unsigned int channel);
 
 /**
  * threads_find() - find the thread of a record
- * @record:	a record of any source, channel and time
+ * @record:	the record; records can be looked up in any order
  *
  * Return: the thread, or NULL if out of memory.
  */
@@ -87,7 +90,7 @@ struct thread *threads_named(struct threads *threads, uint32_t tid,
 /** threads_left_out() - return the number of threads beyond the limit that only the trace names */
 unsigned int threads_left_out(const struct threads *threads);
 
-/** threads_before() - return the thread that had the id before, or NULL if none has been found */
+/** threads_before() - return the previous thread with the same id, or NULL if there is none */
 struct thread *threads_before(const struct threads *threads, const struct thread *thread);
 
 /**

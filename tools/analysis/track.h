@@ -17,7 +17,7 @@ struct frame {
 	uint64_t	function;
 	uint64_t	back;
 	uint64_t	site;		/* call site, in the same form as in records */
-	const struct block *before;	/* the owner's @last, for a signal handler */
+	const struct block *before;	/* for a signal handler: the owner's earlier @last */
 	bool		handler;
 	bool		jumped;		/* entered by a tail call, replacing another call */
 	bool		unseen;		/* the caller's code is in no file */
@@ -27,13 +27,12 @@ struct frame {
 /**
  * struct owner - a thread, or the code that is running on a source without a thread name
  * @id:		thread id, or source, plus 1 << 32
- * @interrupted: address at which its latest trap interrupted it, or 0 if unknown
- * @last:	the block at whose end its latest part stopped, or NULL if it stopped within a
- *		block
+ * @interrupted: address at which the owner's latest trap occurred, or 0 if unknown
+ * @last:	the block at whose end the owner last stopped, or NULL if it stopped within a block
  * @before:	like @last, for the code interrupted by the latest signal handler
  * @from:	like @interrupted, for that code
  * @handled:	a signal handler has returned to the trampoline
- * @unseen:	set if it is running code that no file contains
+ * @unseen:	set if the owner is running code that no file contains
  * @writes:	set if that code is the generated code that writes a record
  */
 struct owner {
@@ -66,7 +65,8 @@ struct function {
  * @lost:	instructions before the next one are missing
  * @trapped:	set if this code is a trap handler
  * @gap:	instructions are missing up to the next one
- * @ran:	number of instructions executed in the function at @within, but not yet passed on
+ * @ran:	number of instructions executed in the function at @within that have not been passed
+ *		on yet
  */
 struct track {
 	struct owner		*owner;
@@ -93,7 +93,7 @@ struct flows {
 	uint32_t	frames;
 	struct track	*track[NEXUS_SOURCES];
 	struct owner	owner[THREADS_MAX];
-	struct owner	unknown;	/* all threads beyond the limit; it has no calls */
+	struct owner	unknown;	/* stands for all threads beyond the limit; has no calls */
 	struct flows_left_out left_out;
 	uint32_t	owners;
 	uint32_t	slot[2 * THREADS_MAX];
@@ -108,7 +108,7 @@ void ran_run(struct flows *flows, struct track *track, const struct flow_place *
 void ran_call(struct flows *flows, struct track *track, const struct flow_place *place,
 	      uint64_t function);
 
-/** ran_until() - pass on the instructions that have run before this place */
+/** ran_until() - pass on the number of instructions that have been executed up to this place */
 void ran_until(struct flows *flows, struct track *track, const struct flow_place *place);
 
 /** ran_missing() - record that instructions of a thread are missing here */

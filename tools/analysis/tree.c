@@ -27,7 +27,7 @@ static uint32_t *find_slot(struct tree *tree, uint32_t parent, uint32_t function
 	return hash_find(&tree->costs.hash, key(parent, function), key_of, tree->node);
 }
 
-/* The root is not in the hash table. */
+/* The root is not in the hash table, so no slot has to be found for it. */
 static void fill_slots(struct tree *tree)
 {
 	hash_fill(&tree->costs.hash, 1, tree->nodes, key_of, tree->node);
@@ -409,10 +409,7 @@ int tree_weight(const struct tree *tree, const char *name)
 	return -1;
 }
 
-/*
- * The caller passes @time, @samples, and the index @from of the counters with or without
- * callees.
- */
+/* @time, @samples, and the index @from of the counters either include callees or exclude them. */
 static uint64_t weigh(const struct tree *tree, uint32_t node, int weight,
 		      uint64_t time, uint64_t samples, size_t from)
 {
@@ -453,7 +450,7 @@ bool tree_is_unsure(const struct tree *tree, uint32_t node, int weight, bool sel
 		(self ? tree_self(tree, node, unknown) : tree_total(tree, node, unknown)));
 }
 
-/* A global, because qsort() passes no context. */
+/* Global, because qsort() passes no context to the comparison. */
 static const struct tree *sorted_tree;
 static int sorted_weight;
 

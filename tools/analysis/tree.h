@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Builds a trace's call tree: each path of calls, with its number of calls and its cost. */
+/*
+ * Builds a trace's call tree, which has a node for each call path, with its number of calls and its
+ * cost.
+ */
 #ifndef SIFIVE_TRACE_TREE_H
 #define SIFIVE_TRACE_TREE_H
 
@@ -13,7 +16,7 @@
 #define TREE_NONE	UINT32_MAX
 
 /**
- * struct tree_node - a function as called along one path
+ * struct tree_node - a function, called by one call path
  * @function:	number of the function in the analysis; for a child of the root of a tree by thread,
  *		the thread's id
  * @depth:	number of enclosing calls, or 0 for a function without a caller
@@ -26,9 +29,9 @@
  * @partial:	set if some counts of some calls are unknown
  * @calls:	calls that have ended
  * @samples:	samples in the function, excluding callees
- * @samples_total: including callees, after tree_finish()
- * @total:	ticks, including callees
- * @self:	ticks, excluding callees
+ * @samples_total: samples including callees, after tree_finish()
+ * @total:	time in ticks, including callees
+ * @self:	time in ticks, excluding callees
  */
 struct tree_node {
 	uint32_t	function;
@@ -40,7 +43,7 @@ struct tree_node {
 	bool		inferred;
 	bool		self_inferred;
 	bool		partial;
-	bool		live;		/* Private to tree.c, as is @shown. */
+	bool		live;		/* This and @shown are private to tree.c. */
 	bool		shown;
 	uint64_t	calls;
 	uint64_t	samples;
@@ -54,7 +57,7 @@ struct tree {
 	bool			by_thread;
 	struct tree_node	*node;		/* node 0 is the root */
 	uint32_t		nodes;
-	bool			full;		/* some calls are in "(others)" */
+	bool			full;		/* some calls have been moved to "(others)" */
 	/* The rest is private to tree.c. */
 	struct costs		costs;
 	uint64_t		*weight;
@@ -83,7 +86,7 @@ void tree_uncharge(struct tree *tree, uint64_t columns);
 void tree_point(struct tree *tree, struct analysis_thread *thread,
 		const struct analysis_step *step);
 
-/* The weight of a node. */
+/* What the weight of a node is. */
 enum tree_weight {
 	TREE_TIME,
 	TREE_CALLS,

@@ -109,8 +109,8 @@ static void add_event(struct turns *turns, struct counters *counters,
 }
 
 /*
- * A round's number has few bits. A thread that writes no records for half the time after which
- * the numbers repeat may have reached the same number again.
+ * Round numbers have few bits, so they repeat. A thread that wrote no record for half of the
+ * repetition period may be in a later round with the same number.
  */
 static uint64_t longest(const struct turns *turns, const struct meta *meta)
 {
@@ -198,7 +198,7 @@ bool turns_change(const struct perfrec_record *record, unsigned int i)
 	       (record->value[i] ^ (before & counters_mask(record, i))) >> shift_of(record, i);
 }
 
-/* For a record's counters that take turns: their counts since the previous record. */
+/* What a record's counters that take turns have counted since the previous record. */
 struct since {
 	uint32_t	mask;		/* mask of counters, by number */
 	uint64_t	period;		/* numbers of turn and round */
@@ -206,8 +206,8 @@ struct since {
 };
 
 /*
- * Whether all counters of the record that take turns are still in the turn of @last. Copies the
- * record's values to @last.
+ * Return whether all of the record's counters that take turns are still in the turn of @last, and
+ * copy their values to @last.
  */
 static bool goes_on(struct turns_last *last, const struct perfrec_record *record,
 		    struct since *since)
@@ -234,7 +234,10 @@ static bool goes_on(struct turns_last *last, const struct perfrec_record *record
 	return same && since->mask;
 }
 
-/* Whether this record's turn cannot be a later turn with the same number. */
+/*
+ * Whether so little time has passed since the previous record that an equal turn number means the
+ * same turn.
+ */
 static bool is_near(const struct turns *turns, struct turns_last *last,
 		    const struct perfrec_record *record)
 {
@@ -306,10 +309,10 @@ unsigned int turns_column(const struct turns *turns, unsigned int column)
 }
 
 /*
- * The total is the ratio of counts to cycles, times all cycles. Its error is estimated by
- * treating the turns as a sample: how far the count of each turn differs from what the ratio
- * predicts. Nothing is known about the cycles between two turns: they may contain no such event
- * at all, for example while the kernel changes the turn.
+ * The total is the ratio of counts to cycles, times all cycles. Its error is estimated by treating
+ * the turns as a sample: from how much the count of each turn differs from the count that the ratio
+ * predicts. Nothing is known about the cycles between two turns, for example while the kernel
+ * switches turns: they may contain no such event at all.
  */
 void turns_estimate(const struct turns *turns, unsigned int column,
 		    struct turns_estimate *estimate)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Counts events that take turns on the counters. The upper bits of a count identify its turn: if
- * those of two counts of a thread are equal, the difference is a count of the turn's event.
- * Events between two records of different turns are not counted.
+ * Counts events that take turns on the counters. The upper bits of a counter value identify its
+ * turn: if two values of a thread have equal upper bits, their difference is a count of the turn's
+ * event. Events between two records of different turns are not counted.
  *
- * Each event has a column with its count, and each turn has a column with the cycles in which
- * it was counted. A function's count is scaled by its cycles: count * all cycles / cycles of
+ * Each event has a column with its count, and each turn has a column with the cycles in which it
+ * was counted. A function's count is scaled up to all of its cycles: count * all cycles / cycles of
  * the turn.
  */
 #ifndef SIFIVE_TRACE_TURNS_H
@@ -19,7 +19,10 @@
 
 struct turns;
 
-/* The previous record of a thread or stream: the next record's counters are compared with it. */
+/*
+ * Counter values of a thread's or stream's previous record, with which the next record's are
+ * compared.
+ */
 struct turns_last {
 	bool		known;
 	bool		timed;
@@ -33,9 +36,9 @@ struct turns_last {
 
 /**
  * struct turns_estimate - how well the total of an event is known
- * @share:	share of the counted cycles in which its event was counted
- * @error:	relative error that the total does not exceed with a probability of 95 %; negative
- *		if unknown
+ * @share:	fraction of the cycles during which the event was counted
+ * @error:	relative error of the total, not exceeded with a probability of 95 %; negative if
+ *		unknown
  */
 struct turns_estimate {
 	double	share;
@@ -68,8 +71,8 @@ bool turns_refuse(const struct input *input, const char *option);
  * @last:	previous record of the thread, or of the stream if counts are per hart; updated
  * @whole:	regardless of turns, the difference between the record's counts and the
  *		previous ones is valid
- * @cycles:	cycles between the two, valid if @whole is set
- * @shown:	the estimates include these counts
+ * @cycles:	cycles between the two records, valid if @whole is set
+ * @shown:	whether the estimates include these counts
  * @delta:	set to the counts, by column
  *
  * Return: mask of the columns that were set.

@@ -126,7 +126,7 @@ static void new_generation(struct text *text)
 	text->counters.count = 0;
 }
 
-/* Find or creates a column for each of the record's counters. */
+/* Find or create a column for each of the record's counters. */
 static void assign_columns(struct text *text, struct stream *stream,
 			   const struct perfrec_record *record)
 {

@@ -117,7 +117,7 @@ static inline struct perfrec_stamp stamp(const struct store *word)
 	};
 }
 
-/* Counts lost words, and drops all state that depends on earlier words. */
+/* Count lost words, and drop all state that depends on earlier words. */
 static inline void lose(struct stream *stream, enum perfrec_reason reason,
 			uint64_t offset, uint64_t words)
 {
