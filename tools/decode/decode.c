@@ -9,7 +9,7 @@
 #include "options.h"
 #include "output.h"
 
-/* Places of two formats in formats[]. */
+/* Indexes of two formats in formats[]. */
 #define FORMAT_CSV	1
 #define FORMAT_JSON	2
 
@@ -44,7 +44,7 @@ static const struct cli_option decode_options[] = {
 	  .set = cli_constant, .offset = offsetof(struct decode, format), .most = FORMAT_CSV },
 	{ .name = "json", .help = "the same as --format json",
 	  .set = cli_constant, .offset = offsetof(struct decode, format), .most = FORMAT_JSON },
-	/* The words are in the order of enum values. */
+	/* The keywords are in the order of enum values. */
 	{ .name = "values", .value = "delta|absolute|raw",
 	  .help = "how to show a counter: as its count since the previous record of the same source and channel (default); as its value or, in a trace of Delta counts, its count since the header; or as the number in the trace. '-' stands for an unknown number.",
 	  .set = cli_word, .offset = offsetof(struct decode, output.values) },

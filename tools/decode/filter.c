@@ -188,7 +188,10 @@ static int check(const struct filter *filter)
 	return EXIT_OK;
 }
 
-/* Also uses the files for the names of the trace's functions. */
+/*
+ * Write the filter of --from-trace. The given files also provide the names of the trace's
+ * functions.
+ */
 static int filter_trace(struct filter *filter, char **files)
 {
 	struct symbols_options *symbols = &filter->common.symbols;

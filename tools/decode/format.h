@@ -47,8 +47,8 @@ struct format_options {
  * format_thread() - find the thread of a record
  * @threads:	the trace's threads, from threads_new()
  *
- * Return: its thread id, or -1 if it is unknown, or if only one thread uses the channel and the
- * side-car file names it.
+ * Return: its thread id; -1 if unknown, or if neither the record nor a header has named the thread,
+ * because the channel has only one.
  */
 int64_t format_thread(struct threads *threads, const struct perfrec_record *record);
 

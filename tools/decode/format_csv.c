@@ -19,7 +19,7 @@ struct csv {
 	uint64_t	hz;
 	struct counters	counters;
 	struct threads	*threads;
-	unsigned int	columns;	/* counters named in the first line */
+	unsigned int	columns;	/* number of counters named in the first line */
 	bool		begun;
 	bool		warned;
 };

@@ -143,8 +143,8 @@ static const struct lines *find_lines(struct listing *listing, const struct bloc
 /* ---- runs and events --------------------------------------------------- */
 
 /*
- * Set the beginning that all lines with this source and time share; @time is valid if @known is
- * not 0.
+ * Set the text with which all lines of this source and time begin. @time is valid unless @known is
+ * 0.
  */
 static void set_stamp(struct listing *listing, unsigned int src, unsigned int known,
 		      uint64_t time)

@@ -33,7 +33,7 @@
 #include "text.h"
 #include "turns.h"
 
-/* The files, except the counters' files. */
+/* The output files, except those of the counters. */
 enum {
 	FILE_ALL = PERFREC_COUNTERS,
 	FILE_ADDRESS,
@@ -74,7 +74,7 @@ struct perf {
 	bool		failed;
 };
 
-/* The values of a line. */
+/* What a line shows besides the record's own values. */
 struct place {
 	unsigned int	core;
 	int32_t		time;

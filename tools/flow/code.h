@@ -27,7 +27,8 @@
  * @last:	length of the last instruction, in halfwords
  * @kind:	enum flow_kind of the last instruction; FLOW_NEXT if the block ends at the length
  *		limit, or at the end of the code
- * @loaded:	the last instruction is an indirect jump, and the previous one loads its register
+ * @loaded:	the last instruction is an indirect jump, and the previous one loads the jump's
+ *		register
  * @rv32:	set for RV32 code
  * @id:		number of the block, starting at 0
  * @place:	@start as from symbols_place()
@@ -67,7 +68,7 @@ struct code;
 /**
  * code_new() - create the code of a trace
  * @symbols:	objects of the trace, which must outlive the code, or NULL if there are none
- * @calls:	set of instructions whose code is read: enum meta_calls
+ * @calls:	whose instructions are read: enum meta_calls
  *
  * Return: the code, to be freed with code_free(), or NULL if out of memory.
  */
@@ -115,7 +116,7 @@ bool code_is_probes(const struct code *code, uint64_t address);
 #define CODE_TRAMPOLINE		8
 
 /**
- * code_trampoline() - return the address to which signal handlers return
+ * code_trampoline() - find the code to which signal handlers return
  *
  * Return: its address in the vdso, or 0 if unknown.
  */
@@ -124,7 +125,7 @@ uint64_t code_trampoline(struct code *code);
 /** code_is_trampoline() - whether a block is the code to which signal handlers return */
 bool code_is_trampoline(const struct block *block);
 
-/** code_calls() - return the set of instructions that are read: enum meta_calls */
+/** code_calls() - return whose instructions are read: enum meta_calls */
 enum meta_calls code_calls(const struct code *code);
 
 /** code_next() - return the block after @block, or NULL */
@@ -133,7 +134,7 @@ static inline struct block *code_next(struct code *code, struct block *block);
 /** code_taken() - return the block at a block's target, or NULL */
 static inline struct block *code_taken(struct code *code, struct block *block);
 
-/** code_instructions() - return the number of instructions in a block's first @halfwords */
+/** code_instructions() - return the number of instructions in @halfwords from a block's start */
 static inline unsigned int code_instructions(const struct block *block, unsigned int halfwords)
 {
 	unsigned int at = 0, count = 0;
@@ -145,7 +146,7 @@ static inline unsigned int code_instructions(const struct block *block, unsigned
 	return count;
 }
 
-/** code_is_boundary() - whether an instruction of a block ends after its first @halfwords */
+/** code_is_boundary() - whether an instruction ends @halfwords after a block's start */
 bool code_is_boundary(const struct block *block, unsigned int halfwords);
 
 /** code_blocks() - return the number of blocks so far */

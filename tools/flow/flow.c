@@ -20,7 +20,8 @@
 #define TCODE_VENDOR_LAST	62
 
 /*
- * A source: its waiting messages, and its path as far as it was checked and as far as it was shown.
+ * A source: its waiting messages, its path up to where it has been checked, and its path up to
+ * where it has been shown.
  */
 struct source {
 	struct walk		checked;
@@ -199,7 +200,7 @@ static void lose(struct source *source, enum flow_gap why, uint64_t offset)
 	emit(walk, &event);
 	walk_lose(walk);
 	walk_lose(&source->checked);
-	/* The mode may also have been set by messages that are not shown. */
+	/* Keep the mode, even if only messages that are not shown have revealed it. */
 	walk->mode = source->checked.mode;
 }
 

@@ -43,18 +43,18 @@ enum flow_gap {
 	FLOW_GAPS
 };
 
-/* How to interpret a conditional branch without an explicit outcome. */
+/* How messages report the outcomes of conditional branches. */
 enum flow_mode {
 	FLOW_UNKNOWN_MODE,	/* mode not yet known */
-	FLOW_BTM,		/* a message for each taken branch */
-	FLOW_HTM,		/* histories */
+	FLOW_BTM,		/* one message for each taken branch */
+	FLOW_HTM,		/* branch histories */
 };
 
 enum flow_what {
 	FLOW_STARTS,	/* @reason: SYNC */
 	FLOW_STOPS,	/* @reason: EVCODE */
 	FLOW_LOST,	/* @reason: enum flow_gap; @address: the first missing instruction */
-	FLOW_EXCEPTION,	/* @reason: BTYPE; from @address */
+	FLOW_EXCEPTION,	/* @reason: BTYPE; @address: where it occurred */
 	FLOW_CONTEXT,	/* @address: PROCESS */
 };
 
@@ -75,7 +75,7 @@ struct flow_event {
 /**
  * struct flow_run - instructions of a block that were executed
  * @block:	the block
- * @from, @to:	the range of the block's halfwords
+ * @from, @to:	the range of the block's halfwords, excluding @to
  * @times:	number of consecutive executions
  */
 struct flow_run {

@@ -26,19 +26,19 @@ struct pending {
 	struct pending		*next;
 	struct perfrec_record	record;
 	struct kept		*kept;		/* NULL if the record has no header */
-	bool			late;		/* the flow has passed its place */
+	bool			late;		/* the flow had already passed its position */
 };
 
 /**
- * struct lane - a source
+ * struct lane - what waits for a source's flow
  * @message:	waiting messages: a ring of WAITING elements, in which @messages messages begin at
  *		@first
  * @oldest, @newest: waiting records, ordered by place
  * @latest:	header of each channel's latest record
  * @context:	the latest Ownership message's context
- * @shown:	place of the latest run or event
- * @held:	place where instruction trace stopped within a record that is not complete yet, or 0
- *		if there is none
+ * @shown:	file offset of the latest run or event
+ * @held:	file offset at which instruction trace stopped within a record that is not complete
+ *		yet, or 0 if there is none
  */
 struct lane {
 	struct nexus_message	message[WAITING];
@@ -126,7 +126,7 @@ static void give_all(struct joined *joined, struct lane *lane)
 		give_oldest(joined, lane, false);
 }
 
-/* Records of several channels may not become complete in the order of their places. */
+/* Records of different channels may become complete in another order than they began. */
 static void insert(struct joined *joined, struct lane *lane, struct pending *pending)
 {
 	struct pending *before = lane->newest;

@@ -19,9 +19,9 @@
 /**
  * struct joined_ops - the consumer's callbacks
  * @flow:	callbacks for the flow, see flow.h
- * @record:	a record, valid during the call. It is at its place in its source's flow unless
- *		@misplaced is set, because too many records wait, or because the flow was shown
- *		before the record was complete
+ * @record:	a record, valid during the call. Its position in its source's flow is exact unless
+ *		@misplaced is set: then too many records were waiting, or the flow was shown before
+ *		the record was complete
  */
 struct joined_ops {
 	struct flow_ops	flow;

@@ -20,7 +20,7 @@
 /* Maximum number of blocks without a branch while the number of instructions is not yet known. */
 #define BLIND_MAX	(1u << 16)
 
-/* SYNC: the flow begins here, regardless of what was before. */
+/* SYNC codes after which the flow begins here, regardless of the earlier flow. */
 #define SYNC_RESET	1
 #define SYNC_DEBUG	3
 #define SYNC_ENABLE	5
@@ -104,7 +104,7 @@ static enum step go_away(struct walk *walk, bool show, enum flow_gap why, bool k
 	return STEP_AWAY;
 }
 
-/* Called when the source enters code that was not requested, whose address is not shown. */
+/* Called when the source enters code that was not requested; the code's address is not shown. */
 static enum step leave_out(struct walk *walk, bool show, uint64_t address)
 {
 	walk->firmware = !code_is_kernel(address);
@@ -374,7 +374,7 @@ static enum step history(struct walk *walk, bool show, uint64_t hist, uint64_t t
 }
 
 /*
- * If the block is an endless loop, walks all but the last of its announced repetitions in one step.
+ * If the block is an endless loop, walk all but the last of its announced repetitions in one step.
  */
 static inline void idle(struct walk *walk, bool show)
 {

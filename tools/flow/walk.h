@@ -32,7 +32,7 @@ struct walk_message {
 	uint64_t	halfwords;
 	uint8_t		tcode;
 	uint8_t		time_known;
-	uint8_t		reason;		/* SYNC, EVCODE, RCODE */
+	uint8_t		reason;		/* SYNC, EVCODE or RCODE, depending on the TCODE */
 	uint8_t		btype;
 };
 
@@ -57,8 +57,8 @@ struct walk_message {
  * @from:	address at which a program trapped
  * @branch:	the latest branch message without Sync, for repeats
  * @place:	place of the walk in the trace
- * @show_run, @consumer: show instructions to the consumer itself; @show_run may be NULL
- * @show_event, @flow: show what happens between the instructions
+ * @show_run, @consumer: the consumer's callback for runs, which may be NULL, and its context
+ * @show_event, @flow: flow.c's callback for events between runs, and its context
  * @instructions: number of instructions shown
  */
 struct walk {

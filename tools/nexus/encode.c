@@ -5,7 +5,7 @@
 #define SLICE_BITS	6
 #define SLICE_MASK	((1u << SLICE_BITS) - 1)
 
-/* MSEO of the last slice of a field, and of a message. */
+/* MSEO of a field's last slice, and of a message's last slice. */
 #define END_OF_FIELD	1u
 #define END_OF_MESSAGE	3u
 

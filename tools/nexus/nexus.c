@@ -279,7 +279,7 @@ static inline void tick(struct nexus *nexus, struct nexus_message *message,
 	}
 }
 
-/* Note whether the stores so far have a timestamp. */
+/* Record whether the stores so far have timestamps. */
 static void note_stamp(struct nexus *nexus, struct nexus_message *message)
 {
 	bool stamp = message->flags & NEXUS_TIMESTAMP;
@@ -412,7 +412,7 @@ static inline int parse(struct nexus *nexus, const uint8_t *p,
 	return (int)length;
 }
 
-/* Skip past the next end of a message. Return whether there was one. */
+/* Skip past the next end of a message; return whether one was found. */
 static bool skip_to_end(struct nexus *nexus)
 {
 	const uint8_t *p = nexus->in;
@@ -448,7 +448,7 @@ static enum nexus_item give_gap(struct nexus *nexus,
 	message->length = nexus->gap_length;
 	message->gap = nexus->gap;
 	nexus->in_gap = false;
-	/* The lost bytes may come from any source. */
+	/* The lost bytes may be messages from any source. */
 	for (src = 0; src <= nexus->src_mask; src++)
 		infer(nexus, src);
 	return NEXUS_GAP;
@@ -579,7 +579,7 @@ struct slices {
 };
 
 #ifdef NEXUS_SSE2
-/* Like pack(), for two words: combines slices into pairs, then into groups of four and eight. */
+/* Like pack(), for two words: combine slices into pairs, then into groups of four and eight. */
 static inline __m128i pack_both(__m128i words)
 {
 	const __m128i four = _mm_set1_epi64x(0xffffff);

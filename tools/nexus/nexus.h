@@ -160,7 +160,7 @@ struct nexus_message {
 	uint8_t		gap;
 };
 
-/* Layout of the messages with one TCODE, for the decoder's src_bits. */
+/* Layout of the messages with a given TCODE, for the decoder's src_bits. */
 struct nexus_layout {
 	uint8_t		known;
 	uint8_t		sync;
@@ -203,7 +203,7 @@ struct nexus {
 
 /**
  * nexus_init() - start decoding
- * @nexus:	state to set up, which need not be released
+ * @nexus:	state to initialize; it need not be freed
  * @options:	see struct nexus_options
  *
  * Return: 0, or -EINVAL if src_bits, ts_width or ts_scheme is out of range.
@@ -215,7 +215,8 @@ int nexus_init(struct nexus *nexus, const struct nexus_options *options);
  * @nexus:	decoder
  * @src:	source
  * @time:	time of the previous message
- * @quality:	quality of the following times. Unknown times are not checked for contradictions.
+ * @quality:	how certain the following times are: enum store_time. Unknown times are not checked
+ *		for contradictions.
  *
  * Called for a wrapped ring (after NEXUS_GAP_ALIGN if options.ring is set), and after damage.
  */
@@ -238,7 +239,7 @@ void nexus_skip(struct nexus *nexus, size_t bytes);
 
 /**
  * nexus_feed() - supply the next chunk of the input
- * @nexus:	decoder that is new, or whose nexus_next() has returned NEXUS_MORE
+ * @nexus:	a new decoder, or one for which nexus_next() has returned NEXUS_MORE
  * @data:	the chunk, which must remain valid until nexus_next() returns NEXUS_MORE
  * @length:	number of bytes; messages may be split between chunks
  */
@@ -246,7 +247,7 @@ void nexus_feed(struct nexus *nexus, const void *data, size_t length);
 
 /**
  * nexus_end() - mark the end of the input
- * @nexus:	decoder whose nexus_next() has returned NEXUS_MORE
+ * @nexus:	decoder for which nexus_next() has returned NEXUS_MORE
  *
  * From now on nexus_next() returns an incomplete last message as a gap.
  */

@@ -28,7 +28,7 @@ struct sifive_reader *sifive_reader_new(void)
 	if (!reader)
 		return NULL;
 	options_init(&reader->options);
-	/* A caller that wants more threads creates several readers. */
+	/* One thread per reader: a caller that wants more parallelism creates several readers. */
 	reader->options.trace.jobs = 1;
 	reader->options.trace.watched = true;
 	reader->options.strict = true;

@@ -31,18 +31,19 @@ struct reader_slot {
 /**
  * struct sifive_reader - a reader
  * @options:	options for the trace, with their strings in @text
- * @wanted:	kinds of events
+ * @wanted:	kinds of events that the caller wants
  * @ops:	callbacks that create these events; their context is the reader
  * @opened, @started, @ended, @failed: progress of the reader
  * @complete:	return value of sifive_reader_complete()
- * @slot:	events; the caller has not taken those from @at to @filled, exclusive, yet
- * @thread:	reads the trace while the caller waits for events, and otherwise waits itself, so
- *		the two never use shared data at the same time. It exists from @started until the
- *		end of sifive_reader_free().
+ * @slot:	events; those from @at up to, but excluding, @filled have not been taken by the
+ *		caller yet
+ * @thread:	thread that reads the trace while the caller waits for events, and otherwise waits
+ *		for the caller, so the two never use shared data at the same time. It exists from
+ *		@started until the end of sifive_reader_free().
  * @lock:	protects @callers, @ended and @cancelled
  * @turn:	signals changes of the members under @lock
  * @callers:	set while it is the caller's turn
- * @cancelled:	the thread must end
+ * @cancelled:	set to make the thread end
  * @messages:	all lines; the latest begins at @latest
  */
 struct sifive_reader {
