@@ -56,7 +56,7 @@ static inline uint64_t block_end(const struct block *block)
 	return block->start + 2 * block->halfwords;
 }
 
-/** block_length() - return halfwords of the instruction that begins at @at halfwords of a block */
+/** block_length() - return the length of a block's instruction at halfword @at, in halfwords */
 static inline unsigned int block_length(const struct block *block, unsigned int at)
 {
 	return instruction_halfwords((uint16_t)(block->code[2 * at] |

@@ -5,7 +5,7 @@
 
 #include "stream.h"
 
-/* The value for a word that completes no part of a header. */
+/* Returned for a word that completes no part of a header. */
 #define NO_PART			(PERFREC_PART_COUNT_TYPE - 1)
 
 void header_lose(struct stream *stream, enum perfrec_reason reason)
@@ -62,8 +62,8 @@ static bool is_repeated(const struct perfrec *perfrec, const struct stream *stre
 }
 
 /*
- * Streams without a header probably have the same count type as others. If it is DeltaXOR, their
- * addresses are not what was sent.
+ * Streams without a header probably have the same count type as others. If that is DeltaXOR, their
+ * addresses differ from the transmitted words, so such streams need a header.
  */
 static void assume_xor(struct perfrec *perfrec, const struct perfrec_header *header)
 {

@@ -54,7 +54,7 @@ void perfrec_repeat(struct perfrec *perfrec, uint32_t channels, uint64_t records
 			perfrec->interval[i] = records;
 }
 
-/* Set the assumed header, with serial number 0, for a stream without a header. */
+/* Set the header of a stream without one to the assumed header, with serial number 0. */
 static __attribute__((noinline, cold)) void assume_header(struct stream *stream,
 			  const struct perfrec_header *assumed)
 {
@@ -68,7 +68,7 @@ static __attribute__((noinline, cold)) void assume_header(struct stream *stream,
 	stream->broken = true;
 }
 
-/* Not inlined, because it would cost perfrec_push() registers for each word. */
+/* Not inlined, because perfrec_push() would otherwise have to save more registers for each word. */
 static __attribute__((noinline)) struct stream *
 stream_new(struct perfrec *perfrec, const struct store *word)
 {

@@ -6,7 +6,7 @@
  * words, each with its source (encoder), channel, size and time.
  *
  * Each (source, channel) is a separate stream. Input is never trusted: words that fit neither a
- * header nor a record are reported by ops->lost, and decoding of the stream resumes at the next
+ * header nor a record are reported to ops->lost, and decoding of the stream resumes at the next
  * word that can begin a header or a record. Records before the first header (at the beginning of a
  * ring buffer, or after a loss) have the header of perfrec_assume(), or else that of another stream
  * if its count type is DeltaXOR, or else header NULL.
@@ -30,7 +30,7 @@
 #define PERFREC_HEADERS_KEPT	3
 /* Maximum number of bits of a counter in a record. */
 #define PERFREC_VALUE_BITS	SIFIVE_TRACE_RECORD_COUNT_BITS
-/* A counter's info word: the number of its CSR, and its width. */
+/* Fields of a counter's info word: the number of the counter's CSR, and its width. */
 #define PERFREC_INFO_CSR(info)	((info) & SIFIVE_TRACE_COUNTER_CSR)
 #define PERFREC_INFO_WIDTH(info) \
 	((((info) & SIFIVE_TRACE_COUNTER_WIDTH) >> SIFIVE_TRACE_COUNTER_WIDTH_SHIFT) + 1)
@@ -67,7 +67,7 @@ static inline bool perfrec_is_event_type(uint64_t type)
 /**
  * struct perfrec_stamp - a place in the trace
  * @offset:	offset in the file, in bytes
- * @time:	ticks; valid unless @time_known is TIME_UNKNOWN
+ * @time:	time in ticks; valid unless @time_known is TIME_UNKNOWN
  * @time_known:	enum store_time
  */
 struct perfrec_stamp {
@@ -83,9 +83,9 @@ struct perfrec_stamp {
  *		events in turn, which the side-car file lists
  * @code:	code of a general, cache or firmware event, otherwise 0
  * @event_data:	value of the event selector for a raw event, otherwise 0
- * @csr:	number of the CSR from which it is read, or 0 for the trace timestamp
- * @width:	width in bits, 1 to 64
- * @end:	the definition's last word
+ * @csr:	number of the CSR from which the counter is read, or 0 for the trace timestamp
+ * @width:	width of the counter in bits, 1 to 64
+ * @end:	place of the definition's last word
  */
 struct perfrec_counter {
 	uint8_t			number;
@@ -108,11 +108,11 @@ struct perfrec_counter {
  *		perfrec_assume(), or of another stream
  * @count_type:	enum perfrec_count_type
  * @owner:	thread id, valid if @owned is set
- * @mask:	bit n is set if counter n is recorded
+ * @mask:	recorded counters: bit n is set for counter n
  * @counters:	number of bits set in @mask
- * @begin:	the magic word
- * @mask_word:	the mask
- * @counter:	definitions, lowest number first
+ * @begin:	place of the magic word
+ * @mask_word:	place of the mask's word
+ * @counter:	definitions of the counters, lowest number first
  */
 struct perfrec_header {
 	uint8_t			src;
@@ -141,9 +141,9 @@ struct perfrec_header {
  *		sample in the kernel, the callers in the kernel come first, then the pc of the
  *		program's code that entered the kernel, and that code's callers in the same form
  *
- * The register contains the innermost return address if the sampled function has not called another
- * function yet, and otherwise an address in the sampled function. In the first case, the innermost
- * frame may belong to the function itself, with the same address, or to its caller.
+ * The return-address register contains the innermost return address if the sampled function has not
+ * called another function yet, and otherwise an address in the sampled function. In the first case,
+ * the innermost frame may belong to the function itself, with the same address, or to its caller.
  */
 struct perfrec_callers {
 	uint64_t	key;
@@ -152,7 +152,8 @@ struct perfrec_callers {
 };
 
 /*
- * They replace the last caller if it is outside the copied stack or not found by unwind tables.
+ * Marks that replace the last caller if it is outside the copied stack, or cannot be found with
+ * unwind tables.
  */
 #define PERFREC_CUT		0xfffffffffffffff2ull
 #define PERFREC_UNKNOWN		0xfffffffffffffff6ull
@@ -161,8 +162,8 @@ struct perfrec_callers {
  * struct perfrec_stack - the registers and the stack of a sample's thread
  * @src, @channel: stream of the sample
  * @begin:	place of the stack's first word
- * @caller:	@callers callers in the kernel, for a sample in the kernel
- * @reg:	pc, ra, sp, t0, s0 to s11
+ * @caller:	array of @callers callers in the kernel, for a sample in the kernel
+ * @reg:	values of pc, ra, sp, t0, s0 to s11
  * @words:	number of elements of @word
  * @word:	8 bytes of the stack each, beginning at sp rounded down to a multiple of 8
  */
@@ -215,16 +216,17 @@ static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
  * @thread:	id of a sample's thread, with PERFREC_NAMED, or 0 if it has no id
  * @addresses:	2 for enter and exit, otherwise 1
  * @counters:	number of counters; header->counters if there is a header
- * @words:	number of its stores, including those of its thread and its callers
- * @header:	header of the stream, or an assumed one, with serial number 0, or NULL if there is
- *		neither, or if a header other than DeltaXOR was lost within. The record then has a
- *		counter for each word, and count type and widths are unknown
+ * @words:	number of the record's stores, including those of a sample's thread and callers
+ * @header:	header of the stream, or an assumed one, with serial number 0; NULL if there is
+ *		neither, or if words of a header were lost, unless the previous header's count type
+ *		is DeltaXOR. Without a header, each word counts as a counter, and count type and
+ *		widths are unknown
  * @begin:	place of the record's first word
  * @address_end: place of the record's last address word
  * @sent_address: addresses as transmitted (XORed for DeltaXOR), with bit 0 clear
  * @address:	addresses, as decoded
- * @dropped:	number of records that its thread dropped before it
- * @waited:	nanoseconds that its thread waited for room before it
+ * @dropped:	number of records that the thread dropped before this one
+ * @waited:	nanoseconds that the thread waited for room before this record
  * @sent_pc:	@sent_address of a sample, which has one address
  * @callers:	callers, if PERFREC_CALLERS is set; valid until perfrec_free(), or NULL if the trace
  *		has too many different lists
@@ -275,8 +277,8 @@ static inline bool perfrec_is_mark(const struct store *word)
 }
 
 /**
- * perfrec_is_callers() - whether a store that does not begin a record begins the thread, the
- *			  callers or the stack of a sample
+ * perfrec_is_callers() - whether a store that does not begin a record begins a sample's thread,
+ * callers or stack
  */
 static inline bool perfrec_is_callers(const struct store *word)
 {
@@ -331,8 +333,9 @@ struct perfrec_loss {
  * @lost:	words were dropped; @loss is valid during the call
  * @marks:	the trace has ended, and marks follow the stream's last record; only @src, @channel,
  *		@dropped and @waited of @record are valid
- * @stack:	the stack of the sample that follows, valid during the call. Returns the callers
- *		that it shows, or NULL. If @stack is NULL, samples with a stack have no callers.
+ * @stack:	the stack of the sample that follows, valid during the call. The callback returns
+ *		the callers that the stack shows, or NULL. Without this callback, samples with a
+ *		stack have no callers.
  * @part:	the count type, the mask or a counter of a header is complete. @header is not called
  *		if the header remains incomplete
  * @address:	the addresses of a record are complete, but no counter is valid yet. @record is not
@@ -369,8 +372,8 @@ struct perfrec *perfrec_new(const struct perfrec_ops *ops, void *context);
  * perfrec_assume() - set the header for records that precede a stream's first header
  * @perfrec:	decoder, before the first word
  * @header:	the header without source, channel and places; it is copied
- * @ring:	for a wrapped ring, whose oldest records are overwritten: if the first word of a
- *		stream may belong to the rest of a header, it does not begin a record
+ * @ring:	the trace is a wrapped ring, whose oldest records are overwritten: a stream's first
+ *		word does not begin a record if it may belong to the rest of a header
  *
  * Values that depend on earlier records are unknown until the stream's next header.
  *
@@ -407,8 +410,8 @@ int perfrec_push(struct perfrec *perfrec, const struct store *word);
  * @perfrec:	decoder
  * @src:	the source that lost them, or -1 for all
  *
- * Drops unfinished records and headers. Until the stream's next header, values that depend
- * on earlier records are unknown.
+ * Unfinished records and headers are dropped. Until the stream's next header, values that depend on
+ * earlier records are unknown.
  */
 void perfrec_lost(struct perfrec *perfrec, int src);
 
@@ -416,11 +419,11 @@ void perfrec_lost(struct perfrec *perfrec, int src);
  * perfrec_settle() - do not wait for more words of a stream's record
  * @perfrec:	decoder
  * @src, @channel: the stream
- * @offset:	place in the file
+ * @offset:	offset in the file, in bytes
  *
- * Passes on the stream's current record if all its counters precede @offset, unless the
- * last one has decreased and therefore lacks its upper part. Call it if the record must be
- * complete because its writer has begun another record in another stream.
+ * The stream's current record is passed on if all its counters precede @offset, unless the last one
+ * has decreased and therefore lacks its upper part. Call this if the record must be complete
+ * because its writer has begun a record in another stream.
  */
 void perfrec_settle(struct perfrec *perfrec, unsigned int src,
 		    unsigned int channel, uint64_t offset);
@@ -433,7 +436,7 @@ bool perfrec_unfinished(const struct perfrec *perfrec, unsigned int src, unsigne
  * @perfrec:	decoder
  * @owner:	thread id
  * @channel:	streams of this channel without a named thread also belong to the thread
- * @before:	place in the file; only records before that place are passed on
+ * @before:	offset in the file, in bytes; only records before it are passed on
  */
 void perfrec_settle_thread(struct perfrec *perfrec, uint32_t owner,
 			   unsigned int channel, const struct perfrec_stamp *before);
@@ -442,8 +445,8 @@ void perfrec_settle_thread(struct perfrec *perfrec, uint32_t owner,
  * perfrec_flush() - end the trace
  * @perfrec:	decoder
  *
- * Passes on the last record of each stream, if the low word of each counter has arrived.
- * Without a header, a record must have as many counters as the previous one.
+ * The last record of each stream is passed on if the low word of each of its counters has arrived.
+ * Without a header, it must have as many counters as the previous record.
  */
 void perfrec_flush(struct perfrec *perfrec);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Decodes what precedes a sample: its thread, its callers, its stack: see stream.h. */
+/* Decodes what precedes a sample (its thread, its callers, and its stack): see stream.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 /* Maximum number of values in a stack, including the registers. */
 #define VALUES_MAX	(SIFIVE_TRACE_STACK_REGISTERS + SIFIVE_TRACE_STACK_MAX / 8)
 
-/* Begin a stack, which follows @callers callers in the kernel. */
+/* Begin a stack that follows @callers callers in the kernel. */
 static void keep_stack(struct perfrec *perfrec, struct stream *stream, const struct store *word,
 		       unsigned int callers)
 {

@@ -44,10 +44,12 @@ struct stream {
 	struct perfrec_record	record;
 	/* The record began after a loss, so its words may be the rest of a header. */
 	bool			doubtful;
-	/* The low words of the addresses, as sent. */
+	/* The low words of the addresses, as transmitted. */
 	uint32_t		low[2];
 	bool			upper_seen;
-	/* For ops->counter: number of counters passed on, and the latest word of the latest one. */
+	/*
+	 * For ops->counter: number of counters passed on, and the last word of the latest counter.
+	 */
 	unsigned int		given;
 	struct perfrec_stamp	latest;
 	/* The latest word was a 32-bit magic, whose stamp is @magic_stamp. */
@@ -60,15 +62,15 @@ struct stream {
 	 * record.
 	 */
 	uint16_t		lost;
-	/* A mark's kind, the state in which it began, and its place. */
+	/* A mark's kind, the state in which the mark began, and its file offset. */
 	uint8_t			mark;
 	enum state		around;
 	uint64_t		mark_offset;
 	/* File offset of the word that moved the stream to RECORD_LAST. */
 	uint64_t		last;
 	/*
-	 * For a thread and callers: the number of words, which is kept until the record ends;
-	 * the number of addresses; the lower part of the latest address; and the addresses.
+	 * For a sample's thread and callers: the number of words, which is kept until the record
+	 * ends; the number of addresses; the lower part of the latest address; and the addresses.
 	 */
 	unsigned int		caller_words;
 	unsigned int		callers;
@@ -156,13 +158,13 @@ void header_lose(struct stream *stream, enum perfrec_reason reason);
 /** header_is_count_type() - whether @value can be a header's count type, with its flags */
 bool header_is_count_type(uint32_t value);
 
-/** sample_begun() - whether the stream expects a word of what precedes a sample, or the sample */
+/** sample_begun() - whether what precedes a sample has begun, but not the sample itself */
 static inline bool sample_begun(const struct stream *stream)
 {
 	return stream->state >= THREAD && stream->state <= STACK;
 }
 
-/** sample_begin() - begin what precedes a sample, with a word for which perfrec_is_callers() */
+/** sample_begin() - begin what precedes a sample, with its first word: perfrec_is_callers() */
 void sample_begin(struct perfrec *perfrec, struct stream *stream, const struct store *word);
 
 /** sample_word() - decode one more word; returns false if it does not fit, or begins the sample */

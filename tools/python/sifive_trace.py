@@ -18,7 +18,7 @@ import ctypes
 import functools
 
 RECORD, CALL, SPAN, LOST, IDLE, POINT = (1 << bit for bit in range(6))
-# Event.type of a record or point, of a call, and of a span.
+# Values of Event.type: for a record or point, for a call, and for a span.
 ENTER, EXIT, MANUAL, SAMPLE = range(4)
 RETURNED, UNWOUND, CUT = range(3)
 UNKNOWN, RUNS, PREEMPTED, SLEEPS, UNINTERRUPTIBLE, STOPPED, WAITS, WOKEN, SEVERAL = \

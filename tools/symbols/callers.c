@@ -56,8 +56,8 @@ unsigned int symbols_callers(struct symbols *symbols, const struct perfrec_recor
 	if (user >= list->count)
 		return count;
 	/*
-	 * Bit 0 marks an address that is not a return address, so symbols_find_return() finds
-	 * the instruction itself.
+	 * Bit 0 marks an address that is not a return address, so symbols_find_return() looks up
+	 * the instruction itself, not the one before it.
 	 */
 	address[count++] = list->address[user] | 1;
 	return count + add_callers(symbols, list->address[user], list->address + user + 1,

@@ -8,7 +8,7 @@
 #include "frames.h"
 #include "section.h"
 
-/* The format of an encoded pointer, and its base. */
+/* Masks for the two parts of a pointer encoding: the format of the pointer, and its base. */
 #define FORMAT_MASK	0x0f
 #define BASE_MASK	0xf0
 

@@ -17,7 +17,9 @@
 #include "inflate.h"
 #include "stubs.h"
 
-/* An internal function of the tracing library. */
+/*
+ * A program that contains this internal function of the tracing library is linked with the library.
+ */
 #define TRACER_FUNCTION	"perf_hook_enter"
 
 /* Maximum number of symbols to search backwards for one that contains an address. */
@@ -219,8 +221,8 @@ static void read_functions(struct image *image)
 }
 
 /*
- * This is checked first, because libdwfl would inflate any other file completely to look for an
- * ELF file in it.
+ * Called before libdwfl opens the file, because libdwfl would inflate any other file completely to
+ * look for an ELF file in it.
  */
 static bool is_program(int fd)
 {

@@ -23,7 +23,7 @@ struct image;
  *		jumps to; or NULL for IMAGE_FRAME; valid until image_close()
  * @rank:		priority of the name: of several names at an address, the one with the
  *		highest rank is used
- * @sized:		@end is the function's own end, not just the section's
+ * @sized:		@end is the end of the function, not just that of its section
  */
 struct image_function {
 	uint64_t	start;
@@ -84,7 +84,7 @@ bool image_code(const struct image *image, uint64_t *first, uint64_t *last);
 
 /**
  * image_each() - iterate over the functions with symbols, by address
- * @index:	0 at first
+ * @index:	position of the iteration; must be 0 before the first call
  *
  * Return: the function, or NULL after the last.
  */

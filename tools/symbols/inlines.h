@@ -30,8 +30,8 @@ struct inlines_frame {
  * @folder:	folder in which it was compiled, or NULL if unknown
  * @line:	line number in @file, or 0 if unknown
  * @frames:	inlined functions, the innermost first
- * @around, @found: private: cache of the enclosing function, which often also contains the
- *		next instruction
+ * @around, @found: private: cache of the enclosing function, which often also contains the address
+ *		that is looked up next
  *
  * Strings are valid until image_close().
  */

@@ -15,9 +15,9 @@
 #include "kernel.h"
 #include "perfrec/perfrec.h"
 
-/* A real file is about 2 MB long. */
+/* Maximum size of the file; a typical size is 2 MB. */
 #define BYTES_MAX	(16 << 20)
-/* No function is longer, so an address further away is in another part of memory. */
+/* Maximum length of a function: an address further from the nearest symbol is in no function. */
 #define FUNCTION_MAX	(1 << 20)
 
 struct kernel {

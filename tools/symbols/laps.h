@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 /**
- * struct laps - the state for a list of the side-car file, whose entries are sorted by
- * their start
+ * struct laps - state for unwrapping a list in the side-car file whose entries are sorted by start
  * @lap:	length of a lap of the timestamp, in ticks, or 0 if unknown
- * @slack:	ticks by which that order may be wrong: half a lap, or 0 if it is exact
+ * @slack:	ticks by which an entry may start before its predecessor: half a lap, or 0 if the
+ *		order is exact
  * @passed:	ticks of the laps so far
  * @before:	wrapped time of the previous entry
  */

@@ -16,7 +16,7 @@
 
 #define NO_PROCESS	SIZE_MAX
 
-/* The process to which a writer belonged from @from to @to, inclusive. */
+/* The process to which a writer belonged from @from to @to, including both. */
 struct writer {
 	struct places_writer	of;
 	bool			known;
@@ -27,7 +27,7 @@ struct writer {
 /**
  * struct place - an object with separate addresses
  * @meta:	the object in the side-car file
- * @from, @to:	times between which it was loaded, unwrapped, inclusive
+ * @from, @to:	first and last time at which it was loaded, unwrapped
  * @shift:	separate address minus address in memory, or 0 if not needed
  */
 struct place {
@@ -36,7 +36,7 @@ struct place {
 	uint64_t			shift;
 };
 
-/* The times between which a thread or process was recorded, unwrapped, inclusive. */
+/* The first and the last time of a thread or process, unwrapped. */
 struct span {
 	uint64_t	from, to;
 };
@@ -44,7 +44,7 @@ struct span {
 /**
  * struct places - all objects
  * @place:	all objects, in the order of the side-car file
- * @thread, @process: times of each thread or process, in the order of the side-car file
+ * @thread, @process: times of each thread and of each process, in the order of the side-car file
  * @sorted:	the @count objects with separate addresses, sorted by start
  * @reach:	highest end of each object in @sorted and its predecessors
  * @recent:	the object found last
@@ -149,7 +149,7 @@ static void fill(struct places *places)
 		if (!is_shared(places->meta, i))
 			continue;
 		place->shift = next - place->meta->start;
-		/* Keep the offset within a page. */
+		/* Keep @next aligned, so addresses keep their offset within a page. */
 		next += (place->meta->end - place->meta->start + ALIGNMENT) & -ALIGNMENT;
 	}
 	set_times(places, 0);
@@ -260,7 +260,7 @@ static int64_t find_pid(const struct places *places, uint64_t time, struct write
 	return meta->thread[found - places->thread].pid;
 }
 
-/* Find the entry for the program that the writer's process was executing at that time. */
+/* Find the entry for the program that the writer's process was executing at a time. */
 static void find_process(const struct places *places, uint64_t time, struct writer *writer)
 {
 	const int64_t pid = find_pid(places, time, writer);

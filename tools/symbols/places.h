@@ -41,9 +41,9 @@ void places_wrap(struct places *places, uint64_t ts_mask);
  */
 uint64_t places_shift(const struct places *places, size_t object);
 
-/* struct places_writer - the writer of a record, whose process the record's addresses belong to */
+/* struct places_writer - the writer of a record; the record's addresses are those of its process */
 struct places_writer {
-	unsigned int	channel;	/* channel of its stream */
+	unsigned int	channel;	/* channel of the record's stream */
 	bool		named;		/* the record's header names the thread */
 	uint32_t	thread;		/* thread id, valid if @named is set */
 };

@@ -21,11 +21,11 @@
 #include "text.h"
 
 /*
- * Size of the cache. A trace repeats a few addresses, but a damaged one may contain any number of
- * others, so a new answer replaces the one in its slot.
+ * Number of slots of the cache of addresses. Most traces repeat a few addresses, but a damaged
+ * trace may contain any number of others, so a new result replaces the one in its slot.
  */
 #define CACHE_BITS	14
-/* Size of the cache for call sites. */
+/* Number of slots of the cache of call sites. */
 #define CALLERS_BITS	12
 /* Mangled names longer than this are not demangled. */
 #define MANGLED_MAX	8192
@@ -50,11 +50,11 @@ struct object {
 	uint64_t	start;
 	uint64_t	last;		/* last address */
 	uint64_t	bias;
-	const char	*given;		/* the user's file for it, or NULL */
+	const char	*given;		/* file named with -e, or NULL */
 	bool		tried;
 	bool		expected;	/* the trace contains addresses of its functions */
 	struct image	*image;
-	/* The object with the same part of the same file in the first process that mapped it. */
+	/* The object for the same part of the same file in the first process that mapped it. */
 	struct object	*first;
 };
 
@@ -82,7 +82,7 @@ struct symbols {
 	bool		time_known;
 	struct places_writer writer;
 	bool			writer_known;
-	bool			processes;	/* there are several processes */
+	bool			processes;	/* the side-car file lists several processes */
 	const char	*trace;		/* trace with the kernel's names, or NULL */
 	struct kernel	*kernel;
 	char		*given[SYMBOLS_FILES_MAX];

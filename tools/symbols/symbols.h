@@ -17,7 +17,7 @@
 
 struct symbols;
 
-/* How to show C++ names. */
+/* Values of --demangle: how to show C++ names. */
 enum demangle {
 	DEMANGLE_SIMPLE,	/* without the types of parameters */
 	DEMANGLE_FULL,
@@ -28,7 +28,7 @@ enum demangle {
  * struct symbols_options - the user's settings
  * @file:	files named with -e, PATH or PATH@BIAS
  * @files:	number of these files
- * @symfs:	another root folder for the files, or NULL
+ * @symfs:	root folder in which the files are also looked up, or NULL
  * @demangle:	enum demangle
  */
 struct symbols_options {
@@ -44,9 +44,9 @@ struct symbols_options {
  * @function:	the function's name, or NULL if it has none, as in a stripped file
  * @start:	address of the function's first instruction
  * @file:	source file as given to the compiler, or NULL if unknown
- * @line:	line in it, or 0 if unknown
+ * @line:	line in @file, or 0 if unknown
  * @object:	name of the program or shared object, or NULL if unknown
- * @offset:	the address in that file
+ * @offset:	the address in the file of @object
  * @tracer:	the function belongs to the tracer, not the program
  * @generated:	set for generated code that writes records and is in no file
  *
@@ -69,11 +69,11 @@ struct symbol {
  * @options:	the user's settings
  * @meta:	the side-car file, which must outlive the symbols
  *
- * The file of an object is the user's file with the object's build-id or name. If there is none, it
- * is the file at the object's path, which is also looked up under --symfs and among the copies
- * beside the trace, or the file with its build-id in a debug folder. A file with a different
- * build-id is rejected. If the side-car file lists no objects, each of the user's files is assumed
- * to be at the addresses in the file.
+ * The file of an object is the user's file with the object's build-id or name. If the user has
+ * named no such file, it is the file at the object's path, which is also looked up under --symfs
+ * and among the copies beside the trace, or the file with the object's build-id in a debug folder.
+ * A file with a different build-id is rejected. If the side-car file lists no objects, each of the
+ * user's files is assumed to be loaded at the addresses that the file specifies.
  *
  * Return: the symbols, or NULL after printing an error if one of the user's files cannot be read.
  */
@@ -136,7 +136,7 @@ void symbols_close(struct symbols *symbols);
 /**
  * symbols_find() - look an address up
  * @symbols:	result of symbols_open(), or NULL to find nothing
- * @address:	any value
+ * @address:	the address, which may have any value
  * @symbol:	the result; set even if nothing is found
  *
  * Recent results are cached, so looking up the same addresses again is cheap.
@@ -184,7 +184,7 @@ unsigned int symbols_callers(struct symbols *symbols, const struct perfrec_recor
 struct perfrec_stack;
 
 /**
- * symbols_unwind() - find the callers that a stack shows, by the unwind tables of the files
+ * symbols_unwind() - find the callers on a stack, with the unwind tables of the files
  * @symbols:	struct symbols, whose further lookups use the stack's time
  * @address:	set as in struct perfrec_callers: the list ends where the stack does, or with the
  *		mark PERFREC_CUT or PERFREC_UNKNOWN, which symbols_find() shows as the functions
@@ -250,8 +250,8 @@ bool symbols_named(struct symbols *symbols, const char *name, uint64_t *start,
 		   struct symbols_object *object);
 
 /**
- * symbols_path() - return the path of the object that contains an address, or NULL; no file is
- * opened
+ * symbols_path() - return the path of the object that contains an address, or NULL, without opening
+ * a file
  */
 const char *symbols_path(struct symbols *symbols, uint64_t address);
 
@@ -259,7 +259,7 @@ const char *symbols_path(struct symbols *symbols, uint64_t address);
 bool symbols_probed(struct symbols *symbols, uint64_t address);
 
 /**
- * symbols_expect() - record that the trace has a function at an address
+ * symbols_expect() - record that the trace contains the address of a function; see symbols_caller()
  * @symbols:	may be NULL
  */
 void symbols_expect(struct symbols *symbols, uint64_t address);
@@ -269,7 +269,7 @@ void symbols_expect(struct symbols *symbols, uint64_t address);
  * @symbols:	NULL to find nothing
  * @call_site:	the return address of the call
  *
- * Searches only files with expected functions, so that no error is reported if other files are
+ * Only files with expected functions are searched, to avoid errors about other files that are
  * missing.
  *
  * Return: the function's first address as from symbols_place(), or 0 if unknown.

@@ -34,7 +34,7 @@ _Static_assert(sizeof(saved) == SIFIVE_TRACE_STACK_REGISTERS - 1, "one each");
 #define EXTENSIONS_MAX	(512u << 10)
 
 /**
- * struct layout - the kernel's struct rt_sigframe, which it writes for a signal handler
+ * struct layout - layout of struct rt_sigframe, which the kernel writes for a signal handler
  * @mask:	maximum address
  * @link, @start, @size: offsets of uc_link, and of uc_stack's ss_sp and ss_size
  * @registers:	offset of the interrupted code's pc, which x1 to x31 follow
@@ -51,7 +51,7 @@ struct layout {
 
 #define UC_FLAGS	128
 
-/* For 64-bit programs, for 32-bit programs, and for 32-bit programs on a 64-bit kernel. */
+/* Layouts for 64-bit programs, for 32-bit programs, and for 32-bit programs on a 64-bit kernel. */
 static const struct layout layouts[] = {
 	{ UINT64_MAX, .link = 136, .start = 144, .size = 160, .registers = 304, .bytes = 1088 },
 	{ UINT32_MAX, .link = 132, .start = 136, .size = 144, .registers = 288, .bytes = 944 },
@@ -63,11 +63,12 @@ static const struct layout layouts[] = {
  * @stack:	the sample
  * @mask:	maximum address, or 0 if unknown
  * @low:	lowest address of the stack that contains the frames
- * @pc:		address of its code; for a caller, the return address
- * @reg:	registers of the frame
+ * @pc:		address of the frame's code; for a caller, the return address
+ * @reg:	values of the frame's registers
  * @known:	bit n: register n is known
- * @cfa:	the stack pointer of its caller
- * @caller:	set if it called the previous frame, so it is neither the innermost nor interrupted
+ * @cfa:	stack pointer of the frame's caller
+ * @caller:	set if the frame's function called the previous frame's, so the frame is neither the
+ *		innermost nor interrupted
  * @cut:	a value was beyond the copy of the stack
  */
 struct unwind {
@@ -311,8 +312,8 @@ static bool unwind_frame(struct unwind *unwind, Dwarf_Frame *frame, uint64_t *en
 	returns = find_register(unwind, frame, (unsigned int)link, &pc, &none);
 	*end = none ? 0 : unwind->cut ? PERFREC_CUT : PERFREC_UNKNOWN;
 	/*
-	 * Only a function that has no frame, or has not created it yet, has its caller's stack
-	 * pointer.
+	 * Only a function that has no frame, or has not created it yet, has the same stack pointer
+	 * as its caller.
 	 */
 	if (!returns || unwind->cfa < unwind->reg[SP] ||
 	    (unwind->caller && unwind->cfa == unwind->reg[SP]))
@@ -342,7 +343,7 @@ static bool leave_stub(struct unwind *unwind, struct image *image, uint64_t addr
 	return unwind->pc;
 }
 
-/* Begin at the innermost frame. @mask is the maximum address. */
+/* Begin with the innermost frame. @mask is the maximum address. */
 static void begin(struct unwind *unwind, uint64_t mask)
 {
 	unsigned int i;
@@ -433,7 +434,7 @@ static bool leave_handler(struct unwind *unwind, struct symbols *symbols, uint64
 	return false;
 }
 
-/* Like unwind_frame(), but finds the frame's file and table entry first. */
+/* Like unwind_frame(), but find the frame's file and table entry first. */
 static bool step(struct unwind *unwind, struct symbols *symbols, uint64_t *end)
 {
 	uint64_t place, bias, address;
@@ -471,8 +472,8 @@ unsigned int symbols_unwind(void *context, const struct perfrec_stack *stack,
 	address[count++] = 0;
 	while (step(&unwind, symbols, &end)) {
 		/*
-		 * Bit 0 marks interrupted code, so symbols_find_return() finds the instruction
-		 * itself.
+		 * Bit 0 marks interrupted code, so symbols_find_return() looks up the instruction
+		 * itself, not the one before it.
 		 */
 		address[count++] = unwind.pc | !unwind.caller;
 		if (count == SIFIVE_TRACE_CALLERS_MAX - 1) {
