@@ -29,7 +29,7 @@ static const struct cli_option annotate_options[] = {
 	{ .name = "prefix-strip", .value = "N",
 	  .help = "remove the first N folders of such paths first",
 	  .set = cli_number, .offset = offsetof(struct annotate, strip), .most = 1000 },
-	/* The words' values are 0 and 1. */
+	/* The keywords' values are 0 and 1. */
 	{ .name = "format", .value = "text|json",
 	  .help = "text (default), or JSON for programs, with all digits",
 	  .set = cli_word, .offset = offsetof(struct annotate, json) },
@@ -81,7 +81,7 @@ static void report_missing(const struct annotated *annotated, char **names)
 	}
 }
 
-/* Return the number of functions. */
+/* Store the functions to show in @chosen; return their number. */
 static size_t choose(const struct annotate *annotate, const struct annotated *annotated,
 		     char **names, const struct annotated_function **chosen)
 {
@@ -112,7 +112,7 @@ static int put_view(struct annotate_view *view)
 	return output_close(view->out) || !done ? EXIT_UNREADABLE : EXIT_OK;
 }
 
-/* LLVM's library takes tens of megabytes of memory, so load it only when it is needed. */
+/* LLVM's library uses tens of megabytes of memory, so load it only if it is needed. */
 static void open_disassembler(struct annotate_view *view)
 {
 	size_t i = 0;
@@ -126,7 +126,7 @@ static void open_disassembler(struct annotate_view *view)
 		report("%s", DISASSEMBLER_MISSING);
 }
 
-/* Lines have the same counts as in sifive-trace coverage. */
+/* Print lines with the same counts as in sifive-trace coverage. */
 static int put_covered(struct annotate_view *view)
 {
 	const struct annotate *annotate = view->annotate;

@@ -12,9 +12,9 @@
 /**
  * struct annotate - the options of annotate
  * @top:	number of functions to show if none is named
- * @source_only, @no_source: omit instructions, or source lines
- * @prefix:	folder to put before all absolute paths of source files, or NULL for none
- * @strip:	number of leading folders to remove first from these paths
+ * @source_only, @no_source: set to omit instructions, or source lines
+ * @prefix:	folder to prepend to all absolute paths of source files, or NULL for none
+ * @strip:	number of leading folders to remove from these paths first
  */
 struct annotate {
 	struct options	common;
@@ -36,11 +36,11 @@ void annotate_sources_free(struct annotate_sources *sources);
 
 /**
  * annotate_sources_line() - return the text of a source line
- * @folder:	folder in which it was compiled, or NULL if unknown
+ * @folder:	folder in which the file was compiled, or NULL if unknown
  * @file:	path of the file as given to the compiler
  * @line:	line number, starting at 1
  *
- * A file that is not found or has too few lines is reported once.
+ * A file that is not found, or that has too few lines, is reported only once.
  *
  * Return: the text with tabs expanded, valid until the next call, or NULL if unknown.
  */
@@ -50,9 +50,10 @@ const char *annotate_sources_line(struct annotate_sources *sources, const char *
 /**
  * struct annotate_view - what to show
  * @function:	the @functions functions to show
- * @named:	the user has named the functions; only then are addresses outside functions
- *		shown
- * @covered:	if @source_only is set: line counts as in coverage, or NULL if there are none
+ * @named:	set if the user has named the functions; addresses outside functions are shown only
+ *		then
+ * @covered:	if @source_only is set: execution counts of lines as in the coverage command, or
+ *		NULL if there are none
  * @sources:	NULL if source text is not shown
  */
 struct annotate_view {
@@ -70,9 +71,9 @@ struct annotate_view {
 /**
  * struct annotate_line - a source line of a function
  * @file:	path as given to the compiler, or NULL if unknown
- * @inlined:	functions that were inlined there, as text; "" if none
+ * @inlined:	functions that were inlined at the line, as text; "" if none
  * @frame:	the inlined functions, as @frames frames
- * @executed:	number of executions of its instructions, included in @cost
+ * @executed:	number of executions of the line's instructions, included in @cost
  * @branch:	counts for each of its @branches conditional branches: times taken, and times not
  *		taken
  */
@@ -111,10 +112,10 @@ void annotate_lines_free(struct annotate_line *lines, size_t count);
 bool annotate_times(const struct annotate_view *view, const struct annotate_line *line,
 		    uint64_t *times);
 
-/** annotate_text() - write text; return false if out of memory */
+/** annotate_text() - write the view as text; return false if out of memory */
 bool annotate_text(const struct annotate_view *view);
 
-/** annotate_json() - write JSON; return false if out of memory */
+/** annotate_json() - write the view as JSON; return false if out of memory */
 bool annotate_json(const struct annotate_view *view);
 
 #endif /* SIFIVE_TRACE_ANNOTATE_H */

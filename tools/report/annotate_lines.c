@@ -26,7 +26,7 @@ void annotate_source(const struct annotate_view *view, const struct annotated_ro
 	struct symbols *symbols = view->annotated->input.symbols;
 	struct image *image;
 	uint64_t bias;
-	/* For a return address, use the preceding instruction, which is the call. */
+	/* For a return address, look up the preceding instruction, which is the call. */
 	const uint64_t place = row->place - (row->kind == ANNOTATED_CALL);
 
 	image = symbols_image(symbols, place, &bias);

@@ -56,7 +56,8 @@ static void find_function(struct walk *walk)
 }
 
 /*
- * A label in a function counts as a separate function, to which the instructions after it belong.
+ * Whether an address belongs to another function. A label in a function counts as a separate
+ * function, to which the instructions after it belong.
  */
 static bool is_others(const struct walk *walk, uint64_t place)
 {
@@ -79,7 +80,7 @@ static const struct annotated_entry *next_entry(const struct walk *walk)
 	return walk->at < walk->function->entries ? &walk->function->entry[walk->at] : NULL;
 }
 
-/* Add the costs of the next site and of all later sites at the same place. */
+/* Add the costs of the next site, and of all other sites at the same address. */
 static void take(struct walk *walk, struct annotated_cost *cost)
 {
 	const struct annotated_entry *first = next_entry(walk), *entry = first;
@@ -92,9 +93,8 @@ static void take(struct walk *walk, struct annotated_cost *cost)
 }
 
 /*
- * Data among instructions may look like an instruction that extends into the next one, which was
- * executed. Returns whether @row is such data; if so, it is cut where the executed instruction
- * begins.
+ * Data among instructions may look like an instruction that overlaps the next one, which was
+ * executed. Return whether @row is such data; if so, cut it where the executed instruction begins.
  */
 static bool is_data(const struct walk *walk, struct annotated_row *row)
 {
@@ -156,7 +156,7 @@ static void give_instruction(struct walk *walk, struct annotated_row *row)
 
 	if (entry && entry->place == row->place)
 		take(walk, &row->cost);
-	/* The sites of calls may follow sites that are not at an instruction. */
+	/* Sites of calls can come after sites that are not at an instruction. */
 	for (i = walk->at; i < walk->function->entries; i++) {
 		entry = &walk->function->entry[i];
 		if (entry->place > last)
@@ -173,7 +173,7 @@ static void give_instruction(struct walk *walk, struct annotated_row *row)
 	}
 }
 
-/* Without code, or outside functions, each address has a separate row. */
+/* Without code, or outside functions, each address gets a separate row. */
 static void give_sites(struct walk *walk)
 {
 	const struct annotated_entry *entry;
@@ -215,7 +215,7 @@ void annotated_rows(struct annotated *annotated, const struct annotated_function
 		};
 		give_strays(&walk, row.place);
 		others = is_others(&walk, row.place);
-		/* Without a size, the function extends to the next one. */
+		/* A function of unknown size extends to the next one. */
 		if ((others && !walk.sized) ||
 		    !instruction_read(row.code, walk.size - at, row.place, row.rv32, &row.of))
 			break;

@@ -11,12 +11,12 @@
 #include "annotate.h"
 #include "command.h"
 
-/* Larger files are not read; longer lines are cut. */
+/* Limits: larger files are not read, and longer lines are truncated. */
 #define SOURCE_MAX	(64u << 20)
 #define TEXT_MAX	1024
 #define TAB		8
 
-/* A file, which may not have been found. @at are the offsets of its lines in @text. */
+/* A source file, which may not have been found. @at: offsets of the lines in @text. */
 struct source {
 	struct source	*next;
 	char		*path;
@@ -97,7 +97,7 @@ static bool split(struct source *source, size_t size)
 /* Return the error, or 0 if there is none. */
 static int read_source(struct source *source, const char *path)
 {
-	/* Opening a pipe would wait for its writer. */
+	/* Open only regular files: opening a pipe would block until it has a writer. */
 	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	size_t size = 0;

@@ -14,7 +14,7 @@
 #define TIME_WIDTH	13
 #define ADDRESS_WIDTH	10
 #define TEXT_WIDTH	32
-/* Room for an instruction, and for the names of inlined functions. */
+/* Buffer size for an instruction as text, and for the names of inlined functions. */
 #define TEXT_SIZE	1024
 
 /* The table being written; @width is the width of the columns before the text. */
@@ -25,7 +25,7 @@ struct table {
 	const struct annotated_cost	*all;
 	size_t				width;
 	struct inlines			inlines;
-	char				source[TEXT_SIZE];	/* values of the latest row */
+	char				source[TEXT_SIZE];	/* source of the latest row */
 	bool				begun;
 };
 
@@ -98,7 +98,7 @@ static void put_cost(struct table *table, const struct annotated_cost *cost,
 		put_calls(table, cost);
 }
 
-/* Return the width of the columns. */
+/* Write the headings of the columns; return their total width. */
 static size_t put_heading(struct table *table, bool lines)
 {
 	const struct annotated *annotated = table->view->annotated;

@@ -11,7 +11,7 @@
 #include "executed.h"
 
 #define ROOM	256
-/* Flag in a frame's site number: a tail call. */
+/* Flag in a frame's site number: the frame was entered by a tail call. */
 #define JUMPED	(1ull << 32)
 
 void annotated_add(struct annotated_cost *sum, const struct annotated_cost *more)
@@ -274,7 +274,7 @@ static void name_function(struct annotated *annotated, struct annotated_function
 	function->line = symbol.line;
 }
 
-/* Sort the hottest first. */
+/* Sort functions by cost, the hottest first. */
 static int by_cost(const void *a, const void *b)
 {
 	const struct annotated_function *one = a, *two = b;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Adds up the costs of each instruction, by function: executions, samples, and calls from it.
+ * Adds up each instruction's costs (executions, samples, and calls from it), grouped by function.
  */
 #ifndef SIFIVE_TRACE_ANNOTATED_H
 #define SIFIVE_TRACE_ANNOTATED_H
@@ -11,7 +11,7 @@
 #include "instruction.h"
 #include "options.h"
 
-/* Limits for addresses in records, which may be damaged, and for all addresses. */
+/* Limits: addresses in records, which may be damaged, and all addresses. */
 #define ANNOTATED_RECORDED_MAX	(1u << 17)
 #define ANNOTATED_SITES_MAX	(1u << 22)
 
@@ -22,9 +22,10 @@
  * @executed:	number of executions
  * @taken, @next: number of times that a branch was taken, and not taken
  * @samples:	number of samples
- * @calls:	calls from these instructions that have ended; a tail call is part of another call
- * @nested:	timed calls from within another call of the called function
- * @timed:	calls whose time is in @time, and tail calls within them
+ * @calls:	completed calls from these instructions; tail calls are not counted, because each is
+ *		part of another call
+ * @nested:	timed calls that are within another call of the same function
+ * @timed:	calls whose time is included in @time, and tail calls within them
  * @untimed:	calls and tail calls without a time
  * @inferred:	calls and tail calls with an inferred time
  * @time:	ticks in the @timed calls, excluding the @nested ones
@@ -67,10 +68,11 @@ struct annotated_site {
  * struct annotated_entry - a site of a function
  * @place:	like @place of struct annotated_site, but at the address where the object was first
  *		executed
- * @site:	index
- * @start:	the function's first instruction, if it is @known
+ * @site:	index of the site
+ * @start:	address of the function's first instruction, if @known is set
  * @object:	the object's name, or NULL if no file contains the address
- * @vague:	the call is somewhere in the function: the record names only the function
+ * @vague:	set if the call is at an unknown address in the function, because the record
+ *		identifies only the function
  */
 struct annotated_entry {
 	uint64_t	place;
@@ -87,7 +89,7 @@ struct annotated_entry {
  * @known:	set for a function, which begins at @start
  * @object, @file, @line: place of the function; NULL and 0 if unknown
  * @entry:	sites of the function: the vague ones first, then by place
- * @sum:	the sum of their costs
+ * @sum:	sum of the sites' costs
  */
 struct annotated_function {
 	char				*name;
@@ -110,7 +112,7 @@ struct annotated_function {
  *		@why
  * @nowhere:	calls whose call site is unknown
  * @jumps:	tail calls
- * @left_out:	costs of addresses beyond the limit
+ * @left_out:	costs at addresses beyond the limit
  */
 struct annotated {
 	struct input			input;
@@ -146,7 +148,7 @@ int annotated_read(struct annotated *annotated, const struct options *options);
 /** annotated_free() - close the trace and free the result */
 void annotated_free(struct annotated *annotated);
 
-/* What a row is. */
+/* What a row describes. */
 enum annotated_kind {
 	ANNOTATED_INSTRUCTION,
 	ANNOTATED_CALL,		/* a call known only by its return address */
@@ -155,13 +157,13 @@ enum annotated_kind {
 };
 
 /**
- * struct annotated_row - an instruction of a function, or another address with a cost
+ * struct annotated_row - a row: an instruction of a function, or another address with a cost
  * @kind:	enum annotated_kind
- * @place:	address of the row, or the return address of a call
- * @address:	the address in the file, or in memory if there is no file
+ * @place:	address of the instruction, or return address of a call
+ * @address:	like @place, but in the file, or in memory if there is no file
  * @code:	the instruction's bytes, or NULL if no file contains them
  * @rv32:	set for an RV32 instruction
- * @of:		the instruction
+ * @of:		the decoded instruction
  */
 struct annotated_row {
 	enum annotated_kind	kind;

@@ -9,7 +9,7 @@
 #include "coverage.h"
 #include "cover.h"
 
-/* Without --demangle, the format chooses. */
+/* --demangle was not given, so the format determines the default. */
 #define DEMANGLE_UNSET	((enum demangle)-1)
 
 /* Widths of columns. */
@@ -46,7 +46,7 @@ static void list_formats(cli_add *add, void *context)
 }
 
 static const struct cli_option cover_options[] = {
-	/* The words are in the order of enum by. */
+	/* The keywords are in the order of enum by. */
 	{ .name = "by", .value = "function|file|line|path",
 	  .help = "a row for each function (default), source file, line with code, or hot path",
 	  .set = cli_word, .offset = offsetof(struct cover, by) },

@@ -13,7 +13,7 @@ void cover_put_lcov(struct output *out, const struct covered *covered,
 
 #define COVER_PERCENT_WIDTH	7
 
-/** cover_put_count() - write a count, marked as possibly too low unless @exact */
+/** cover_put_count() - write a count; unless @exact is set, mark it as possibly too low */
 void cover_put_count(struct output *out, uint64_t count, size_t width, bool exact);
 
 /** cover_put_percent() - write @hit as a percentage of @all, or "-" if @all is 0 */

@@ -213,7 +213,7 @@ static void make_objects(struct maker *maker, bool quiet)
 
 	for (i = 0; i < maker->executed.objects && !maker->no_memory; i++, object++) {
 		path = image_path(object->image);
-		/* Omit the recorder, which ran until it executed the program. */
+		/* Omit the recorder, which ran in the process until it executed the program. */
 		if (!strcmp(text_base(path), RECORDER))
 			continue;
 		maker->bias = object->bias;

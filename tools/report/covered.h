@@ -15,13 +15,13 @@
 #define COVERED_LINES_MAX	(1u << 22)
 #define COVERED_FUNCTION_MAX	(4u << 20)	/* bytes of a function */
 #define COVERED_PARTS_MAX	64		/* parts of a function */
-#define COVERED_FIRST_MAX	16		/* lines of the first instruction */
+#define COVERED_FIRST_MAX	16		/* lines of a function's first instruction */
 #define COVERED_BYTES_MAX	(512u << 20)	/* bytes of all functions */
 
 /**
- * struct covered_sum - numbers of executed items and of all items
+ * struct covered_sum - numbers of all items and of executed (_hit) items
  * @lines, @lines_hit: lines with code
- * @functions, @functions_hit
+ * @functions, @functions_hit: functions of the source
  * @branches, @branches_hit: directions of conditional branches
  */
 struct covered_sum {
@@ -32,8 +32,8 @@ struct covered_sum {
 
 /**
  * struct covered_file - a source file
- * @path:	absolute, if the folder of the compilation is known
- * @name:	name in the debug information
+ * @path:	path of the file, absolute if the folder of the compilation is known
+ * @name:	name of the file in the debug information
  */
 struct covered_file {
 	char			*path;
@@ -43,9 +43,9 @@ struct covered_file {
 
 /**
  * struct covered_line - a line with code
- * @file:	index
+ * @file:	index of the file
  * @seen:	private: number of the latest function with code of this line
- * @times:	number of times that it was executed
+ * @times:	number of times that the line was executed
  */
 struct covered_line {
 	uint32_t	file;
@@ -57,8 +57,8 @@ struct covered_line {
 /**
  * struct covered_branch - a conditional branch
  * @order:	address of the branch, for sorting
- * @reached:	number of times that it was executed
- * @taken, @next: number of times that it was taken, and not taken
+ * @reached:	number of times that the branch was executed
+ * @taken, @next: number of times that the branch was taken, and not taken
  */
 struct covered_branch {
 	uint32_t	file;

@@ -64,7 +64,7 @@ static bool is_nop(const uint8_t *bytes, unsigned int halfwords)
 	       halfwords == 2 && !memcmp(bytes, nop, sizeof(nop));
 }
 
-/* Whether execution continues with the next instruction after one of this kind. */
+/* Whether execution can continue with the next instruction after one of this kind. */
 static bool continues(unsigned int kind)
 {
 	return kind == FLOW_NEXT || kind == FLOW_BRANCH || kind == FLOW_CALL ||
@@ -187,8 +187,8 @@ static void find_first_lines(struct maker *maker, const struct lines_function *f
 }
 
 /*
- * The first rows of a function are those of its opening brace, which count as the line of its
- * name. If the first row has no code, the first instruction belongs to a statement.
+ * A function's first rows belong to its opening brace, and count as the line of the function's
+ * name. If the first of them has no code, the first instruction belongs to a statement.
  */
 static void find_lines(struct maker *maker, const struct covered_part *part)
 {
@@ -219,7 +219,7 @@ static void find_lines(struct maker *maker, const struct covered_part *part)
 	}
 }
 
-/* Whether no code follows, so that a call that ends at @next does not return. */
+/* Whether no code of the function follows at @next, so a call that ends there does not return. */
 static bool is_end(const struct maker *maker, size_t next)
 {
 	return next == maker->halfwords || maker->at[next].first;
@@ -244,8 +244,8 @@ static uint32_t greatest_line(struct maker *maker, const struct lines_function *
 
 /*
  * GCC attributes the end of a function to its last line, the closing brace, so all code on that
- * line leads to a return. gcov counts the line only if it is a statement. A nop marks it as one
- * in a void function without a return statement.
+ * line leads to a return. gcov counts the line only if it is a statement. In a void function
+ * without a return statement, a nop marks the line as a statement.
  */
 static void leave_out_brace(struct maker *maker, const struct lines_function *function)
 {
@@ -272,8 +272,8 @@ static void leave_out_brace(struct maker *maker, const struct lines_function *fu
 		returns |= one->kind == FLOW_RETURN;
 		column = column ? column : one->column;
 		/*
-		 * The line stays counted, because its nop, its second column, or code that
-		 * leads to no return shows that it has a statement.
+		 * A nop, a second column, or code that does not lead to a return shows that the
+		 * line has a statement, so it is counted.
 		 */
 		if (!leads || one->nop || one->column != column)
 			return;
@@ -321,7 +321,7 @@ static bool has_line(const struct maker *maker, size_t block, uint32_t line)
 	return bsearch(&key, maker->pair, maker->pairs, sizeof(*maker->pair), compare_key);
 }
 
-/* Find the unique pairs of basic blocks and lines, sorted. */
+/* Find all pairs of a basic block and one of its lines, each once, and sort them. */
 static void find_pairs(struct maker *maker)
 {
 	size_t i, kept = 0, block = 0;
@@ -374,7 +374,7 @@ static uint64_t count_jumps(struct maker *maker, size_t block, uint32_t line, ui
 	return jumps;
 }
 
-/* Whether the preceding basic block also has the line, and may continue with this block. */
+/* Whether the preceding basic block also contains the line and can continue with this block. */
 static bool goes_on(const struct maker *maker, size_t block, uint32_t line)
 {
 	size_t before = block;
@@ -409,7 +409,10 @@ static void count_lines(struct maker *maker)
 	find_pairs(maker);
 	for (i = 0; i < maker->pairs && !maker->no_memory; i++)
 		count_line(maker, &maker->pair[i]);
-	/* After a gap in the trace, the flow may continue in the middle of a line. */
+	/*
+	 * After a gap, the flow may continue in the middle of a line, which has then been executed
+	 * at least once.
+	 */
 	for (i = 0; i < maker->halfwords; i++)
 		if (maker->at[i].begins && maker->at[i].line && maker->times[i] &&
 		    !line[maker->at[i].line - 1].times)
@@ -491,7 +494,7 @@ static void count_branches(struct maker *maker)
 static void sum_up(struct maker *maker, struct covered_sum *sum, size_t branch)
 {
 	const struct covered *covered = maker->covered;
-	/* Lines; the lowest bit of each is set if the line was not executed. */
+	/* Line numbers, shifted left by one; the lowest bit is set if the line was not executed. */
 	uint64_t *line = malloc((maker->halfwords + COVERED_FIRST_MAX) * sizeof(*line));
 	size_t lines = 0, at;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Defines what covered.c shares with its helpers. */
+/* Defines the state that covered.c shares with covered_function.c and covered_order.c. */
 #ifndef SIFIVE_TRACE_COVERED_MAKER_H
 #define SIFIVE_TRACE_COVERED_MAKER_H
 
@@ -10,10 +10,10 @@
 
 /**
  * struct instruction_at - an instruction of a function
- * @line:	index of its line plus one, or 0 if none
- * @column:	column of the source
+ * @line:	index of the instruction's line plus one, or 0 if it has none
+ * @column:	column in the source line
  * @kind:	enum flow_kind
- * @block:	index of the first halfword of its basic block
+ * @block:	index of the first halfword of the instruction's basic block
  * @begins:	set if an instruction begins at this halfword
  * @leads:	set if a basic block begins at this halfword
  * @first:	set if a part of the function begins at this halfword
@@ -32,9 +32,9 @@ struct instruction_at {
 
 /**
  * struct covered_part - contiguous instructions of a function
- * @of:		the range of the part; the function begins in the first part
+ * @of:		address range of the part; the function begins in the first part
  * @start:	address of the part
- * @at, @halfwords: index of its first halfword in the function, and number of its halfwords
+ * @at, @halfwords: index of the part's first halfword in the function, and number of halfwords
  * @code, @rv32: bytes from code_bytes()
  */
 struct covered_part {
@@ -57,12 +57,12 @@ struct covered_pair {
 
 /**
  * struct maker - state while the result is computed
- * @no_memory:	memory has run out
+ * @no_memory:	set if memory has run out
  * @files, @lines: hash tables of the result's files and lines
  * @first, @functions: first instructions of processed functions and parts, and their hash table
  * @bytes:	total size of all functions in bytes
  * @bias:	bias of the current object: addresses in memory minus those in the file
- * @unit:	the current unit
+ * @unit:	the current compilation unit
  * @latest, @latest_file: name of the source file that was looked up last, as in the debug
  *		information, and its index
  * @part:	the @parts parts of the current function
@@ -70,8 +70,8 @@ struct covered_pair {
  * @name:	index of the line with its name plus one, or 0 if unknown
  * @first_line:	indexes, plus one, of lines of its first instruction: that of its name, and
  *		those of statements without code
- * @brace:	first row of the function, that of its opening brace
- * @pair:	pairs of a basic block and a line of it
+ * @brace:	the function's first row, which belongs to its opening brace
+ * @pair:	pairs of a basic block and one of its lines
  */
 struct maker {
 	struct covered	*covered;
@@ -117,7 +117,7 @@ uint32_t covered_find_file(struct maker *maker, const char *name);
 uint32_t covered_find_line(struct maker *maker, const char *name, uint32_t line);
 
 /**
- * covered_is_new() - whether a function occurs for the first time
+ * covered_is_new() - whether a function has not been processed before
  * @start:	address of the function's first instruction
  *
  * Several units may describe an inline function of which the linker has kept only one copy.

@@ -43,7 +43,7 @@ static int by_path(const void *a, const void *b)
 		      ((const struct ranked *)b)->file->path);
 }
 
-/* Files are numbered in the order of their paths. */
+/* Number the files in the order of their paths. */
 static int rank_files(struct covered *covered)
 {
 	struct covered_file *sorted = malloc((covered->files + 1) * sizeof(*sorted));
@@ -117,7 +117,7 @@ static void sum_files(struct covered *covered)
 		add_sums(&covered->sum, &covered->file[i].sum);
 }
 
-/* Lines without instructions, such as closing braces, are not counted. */
+/* Remove lines without instructions, such as closing braces, which are not counted. */
 static void keep_lines(struct covered *covered)
 {
 	size_t i, kept = 0;

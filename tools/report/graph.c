@@ -23,12 +23,12 @@ struct graph {
 	const char	*filter;
 	struct cli_list	counter;
 	int		weight[SHOWN_MAX];
-	enum tree_weight usual;		/* the weight that sorts the tree */
+	enum tree_weight usual;		/* weight by which the tree is sorted */
 	bool		samples;	/* the trace has samples */
-	int		depth;		/* 0 to show all */
+	int		depth;		/* maximum depth; 0: no limit */
 	int		least;		/* percentage of the total */
-	int		by_thread;	/* 0 or 1 */
-	int		json;		/* index of the word of --format */
+	int		by_thread;	/* --by thread */
+	int		json;		/* --format json */
 	struct report_rows rows;
 };
 
@@ -128,7 +128,7 @@ static void put_json_number(struct graph *graph, const struct input *input,
 			  report_cell(text, metric, value, input->hz, true));
 }
 
-/* Write an object with the columns of report, and the depth. */
+/* Write a node as an object with the columns of report and its depth. */
 static void put_json_node(struct graph *graph, const struct input *input, uint32_t node,
 			  uint32_t depth, const char *name)
 {
@@ -212,7 +212,7 @@ static void put_tree(struct graph *graph, const struct input *input)
 	char name[NAME_SIZE];
 
 	while ((node = tree_next(tree, node, into)) != TREE_NONE) {
-		/* The subtree that matched the filter has ended. */
+		/* The subtree whose root matched the filter has ended. */
 		if (top != TREE_NONE &&
 		    tree->node[node].depth <= tree->node[top].depth)
 			top = TREE_NONE;
@@ -296,7 +296,7 @@ static int show(struct graph *graph, const struct input *input)
 			       graph->counter.text[i]);
 			return EXIT_USAGE;
 		}
-		/* The full name, because the user may have omitted its suffix. */
+		/* Use the full name, because the user may have omitted its suffix. */
 		graph->counter.text[i] = analysis_counters(tree->analysis)->name[graph->weight[i] -
 										TREE_COUNTER];
 	}

@@ -6,7 +6,7 @@
 #include "hash.h"
 #include "intervals.h"
 
-/* Maximum number of functions in the current intervals: of one thread, and of all threads. */
+/* Maximum number of functions in the current interval of a thread, and in those of all threads. */
 #define RUNNING_MAX		4096
 #define RUNNING_ALL_MAX		(1u << 18)
 
@@ -20,9 +20,9 @@ struct running {
 /**
  * struct current - a thread's current interval
  * @begun:	set if its first record is known
- * @from, @time, @time_known: values of its first record
- * @missing:	instructions are missing
- * @running:	the @functions functions that have run, found by @slot
+ * @from, @time, @time_known: the interval's first end, and the time of its first record
+ * @missing:	set if instructions are missing
+ * @running:	the @functions functions that have run; @slot is their hash table
  */
 struct current {
 	bool		begun;
@@ -183,7 +183,7 @@ static bool more_running(struct intervals *intervals, struct current *current)
 }
 
 /*
- * Return the entry of a function, or the entry shared by all functions beyond the limit, or NULL
+ * Return the entry of a function, or the entry that all functions beyond the limit share, or NULL
  * if out of memory.
  */
 static struct running *running_of(struct intervals *intervals, struct current *current,
@@ -191,7 +191,7 @@ static struct running *running_of(struct intervals *intervals, struct current *c
 {
 	uint32_t *slot;
 
-	/* One entry is reserved for functions beyond the limit. */
+	/* One entry is reserved for all functions beyond the limit. */
 	if (current->functions + 1 >= current->room && !more_running(intervals, current)) {
 		if (!current->room)
 			return NULL;
@@ -235,8 +235,8 @@ void intervals_missing(struct intervals *intervals, const struct analysis_thread
 /* ---- the rows ---------------------------------------------------------- */
 
 /*
- * Return the row for two ends, or the row shared by all intervals beyond the limit, or NULL if out
- * of memory.
+ * Return the row for the intervals between two ends, or the row that all intervals beyond the limit
+ * share, or NULL if out of memory.
  */
 static struct interval *row_of(struct intervals *intervals, uint32_t from, uint32_t to)
 {
@@ -268,7 +268,7 @@ static void add_function(struct intervals *intervals, uint32_t interval,
 	uint32_t *slot = hash_find(&intervals->by_function, ends(interval, function),
 				   function_key, grown);
 
-	/* There is always room for each row's entry of functions beyond the limit. */
+	/* Keep room for one entry per row, for the row's functions beyond the limit. */
 	if (!*slot && intervals->functions + INTERVALS_MAX >= INTERVALS_FUNCTIONS) {
 		function = FUNCTIONS_OTHER;
 		slot = hash_find(&intervals->by_function, ends(interval, function),
@@ -311,7 +311,10 @@ static void end(struct intervals *intervals, struct current *current,
 	row->times++;
 	row->moved += point->moved;
 	row->lost += point->lost;
-	/* A thread cannot reach its next record without executing an instruction. */
+	/*
+	 * If no function has run, instructions are missing, because a thread executes some before
+	 * its next record.
+	 */
 	row->missing += current->missing || !current->functions;
 	add_time(row, current, &point->record->begin);
 	for (; counted; counted &= counted - 1) {

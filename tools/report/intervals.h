@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * An interval is the time from one record of a thread to its next one, in a trace that also has
- * instruction trace. All intervals between the same two places in the code form one row. Its
- * counts come from the records; its instructions and calls come from the flow, separately for
- * each function. No count is divided among functions.
+ * instruction trace. All intervals between the same two places in the code form one row. A row's
+ * counts come from the records; its instructions and calls come from the flow, separately for each
+ * function. Counts are not divided among functions.
  */
 #ifndef SIFIVE_TRACE_INTERVALS_H
 #define SIFIVE_TRACE_INTERVALS_H
 
 #include "analysis.h"
 
-/* Limits on rows, and on functions in all rows; everything beyond them shares one row. */
+/*
+ * Maximum number of rows, and of functions in all rows; everything beyond these limits shares one
+ * row.
+ */
 #define INTERVALS_MAX		4096
 #define INTERVALS_FUNCTIONS	65536
 
@@ -18,7 +21,7 @@
 #define INTERVALS_END(type, function)	((uint32_t)(type) << 30 | (function))
 #define INTERVALS_TYPE(end)		((end) >> 30)
 #define INTERVALS_FUNCTION(end)		((end) & ((1u << 30) - 1))
-/* The row of everything beyond the limits. */
+/* The row that everything beyond the limits shares. */
 #define INTERVALS_OTHERS		UINT32_MAX
 
 /**
@@ -34,8 +37,8 @@
  *		are too low
  * @instructions: number of instructions executed
  * @calls:	number of functions called
- * @counted:	number of intervals whose count is known, by column
- * @count:	counts of each counter in those intervals, by column
+ * @counted:	number of intervals with a known count, by column
+ * @count:	sums of these known counts, by column
  */
 struct interval {
 	uint32_t	from;
@@ -76,7 +79,7 @@ void intervals_free(struct intervals *intervals);
 /** intervals_failed() - whether memory ran out */
 bool intervals_failed(const struct intervals *intervals);
 
-/* For the callbacks of struct analysis_ops. */
+/* Called from the callbacks of struct analysis_ops with the same names. */
 void intervals_point(struct intervals *intervals, const struct analysis_thread *thread,
 		     const struct analysis_point *point);
 void intervals_ran(struct intervals *intervals, const struct analysis_thread *thread,

@@ -6,7 +6,7 @@
 #include "coverage.h"
 #include "cover.h"
 
-/* The index of the next entry in each list; the lists are sorted by file. */
+/* Indexes of the next function, line and branch to write; the lists are sorted by file. */
 struct at {
 	size_t	function;
 	size_t	branch;

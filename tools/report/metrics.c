@@ -10,7 +10,7 @@
 #include "text.h"
 #include "units.h"
 
-/* A ratio is stored as an integer in this unit. */
+/* A ratio is stored as an integer, multiplied by this number. */
 #define RATIO_PARTS	1000000
 
 static const char takes_columns[] =
@@ -91,7 +91,7 @@ bool report_wants_spread(const struct report_columns *columns)
 	return false;
 }
 
-/* Whether a column shows times of calls. */
+/* Whether a column is computed from the times of calls. */
 static bool needs_times(const struct report_columns *columns)
 {
 	unsigned int i;
@@ -252,7 +252,8 @@ double report_share(const struct profile *profile, size_t row, unsigned int colu
 }
 
 /*
- * Return a function's count; if its event takes turns, an estimate for all cycles of the function.
+ * Return a function's count; if its event takes turns, return an estimate for all cycles of the
+ * function.
  */
 static uint64_t scaled(const struct profile *profile, size_t row, unsigned int column, bool total)
 {
@@ -266,7 +267,7 @@ static uint64_t scaled(const struct profile *profile, size_t row, unsigned int c
 	return estimate < (double)UINT64_MAX ? (uint64_t)estimate : UINT64_MAX;
 }
 
-/* Ratios exclude callees, which have separate rows. */
+/* Return a ratio of counts that exclude callees, because callees have rows of their own. */
 static uint64_t ratio(const struct profile *profile, size_t row, const struct metric *metric)
 {
 	uint64_t under = scaled(profile, row, metric->under, false);

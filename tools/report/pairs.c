@@ -106,7 +106,7 @@ static bool add_pairs(struct pairs *pairs, const struct report_options *options,
 	return true;
 }
 
-/* Return the end of the run of equal pairs that begins at @first. */
+/* Return the index after the equal pairs that begin at @first. */
 static size_t run_end(const struct pairs *pairs, size_t first,
 		      int (*order)(const void *, const void *))
 {
@@ -135,8 +135,8 @@ static void mark_common(struct pairs *pairs, unsigned int run)
 }
 
 /*
- * Join two of @count equal pairs: one found only in trace @run and one found only in earlier
- * ones. Does nothing if there are several of either.
+ * Of @count equal pairs, join the one found only in trace @run with the one found only in earlier
+ * traces. Do nothing if there are several of either.
  */
 static void join_run(struct pair *pair, size_t count, unsigned int run, bool common)
 {

@@ -5,13 +5,13 @@
 
 #include "report.h"
 
-/* The row of a function in a trace that does not have it. */
+/* Stands for the row of a function in a trace that lacks the function. */
 #define PAIRS_NO_ROW	((size_t)-1)
 
 /*
- * A function in any trace, with its row in each. @offset is in its object's file; @common is set
- * if that object has functions in the traces being joined. @confidence is that of a change, if
- * there are several runs, or -1 if unknown.
+ * A function in any trace, with its row in each trace. @offset: offset in its object's file;
+ * @common: set if that object has functions in the traces being joined; @confidence: confidence
+ * that the function's runs differ, if there are several runs, or -1 if unknown.
  */
 struct pair {
 	char		*name;
@@ -40,8 +40,9 @@ struct pairs {
  * pairs_add() - add the functions of a trace that --filter does not exclude
  * @run:	number of the trace; traces are added in order
  *
- * Functions may share a name. This matches functions at the same place first, then in the same
- * source file, then in the same object, and last in a renamed object.
+ * Different functions may have the same name. Functions with equal names are matched first if they
+ * are at the same offset, then if they are in the same source file, then in the same object, and
+ * last in a renamed object.
  *
  * Return: false if out of memory.
  */

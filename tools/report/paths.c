@@ -11,13 +11,13 @@
 /* ---- blocks ------------------------------------------------------------ */
 
 /*
- * An address where blocks begin or end. @begin: executions of runs that begin there, minus
- * those of runs that end there.
+ * An address at which blocks begin or end. @begin: executions of runs that begin at it, minus those
+ * of runs that end at it.
  */
 struct cut {
 	uint64_t	address;
 	uint64_t	begin;
-	const struct executed_run *run;		/* a run that begins there */
+	const struct executed_run *run;		/* a run that begins at @address */
 };
 
 static int by_address(const void *a, const void *b)
@@ -81,7 +81,7 @@ static uint64_t function_of(struct symbols *symbols, uint64_t address)
 	       symbol.object ? address - symbol.offset : 0;
 }
 
-/* All code between two cuts was executed equally often. */
+/* All code between two cuts was executed the same number of times. */
 static void make_blocks(struct paths *paths, const struct cut *cut, size_t cuts,
 			struct symbols *symbols)
 {
@@ -136,8 +136,8 @@ static uint64_t plain_times(const struct paths_block *from, const struct paths_b
 }
 
 /*
- * Whether a transition stays within a call; calls and returns do not, even if they lead
- * to the same function.
+ * Whether a transition stays within a call of a function. Calls and returns do not, even if they
+ * lead to the same function.
  */
 static bool is_inside(const struct executed_link *link)
 {
@@ -248,8 +248,8 @@ static void add_block(struct paths *paths, struct path *path, uint32_t number, u
 }
 
 /*
- * A loop begins at the target of its backward branch, not with its hottest block.
- * Returns its first block.
+ * Return a loop's first block: the target of its backward branch, which need not be its hottest
+ * block.
  */
 static uint32_t turn(struct maker *maker, uint32_t first)
 {
@@ -279,9 +279,10 @@ static uint64_t less(uint64_t one, uint64_t two)
 }
 
 /*
- * Count the entries into a loop, of which there are as many as exits from it. A loop that
- * tests its condition first is entered by a jump to the condition, past the path's first block, so
- * only its exits can be counted.
+ * Count the entries into a loop: executions of its first block that did not follow a block of the
+ * loop, or exits from it, of which there are as many as entries. Only the exits can be counted for
+ * a loop that tests its condition first, which is entered by a jump to the condition, past the
+ * path's first block.
  */
 static void count_entries(const struct maker *maker, struct path *path)
 {
@@ -332,7 +333,7 @@ static void make_path(struct maker *maker, uint32_t hottest, uint32_t *order)
 	count_entries(maker, path);
 }
 
-/* A block at which a path may begin. */
+/* A block with which a path may begin. */
 struct seed {
 	uint64_t	cost;
 	uint32_t	block;

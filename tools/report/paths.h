@@ -3,10 +3,11 @@
  * Finds hot paths: basic blocks that usually execute one after another, derived from the
  * execution counts of blocks and branches.
  *
- * Each executed block belongs to exactly one path, which does not leave its function. A path
- * starts from the block with the most executed instructions that is not yet in a path. It
- * extends forwards and backwards along the most frequent transition, as long as that
- * accounts for at least half of the executions of each block it connects. Calls are stepped over.
+ * Each executed block belongs to exactly one path, which does not leave its function. A path starts
+ * from the block with the most executed instructions that is not yet in a path. The path extends
+ * forwards and backwards along the most frequent transition, as long as this transition accounts
+ * for at least half of the executions of both blocks that it connects. A path continues after a
+ * call, without the called function.
  */
 #ifndef SIFIVE_TRACE_PATHS_H
 #define SIFIVE_TRACE_PATHS_H
@@ -19,8 +20,8 @@
  * @last:	address of the last instruction
  * @function:	first address of the function; if unknown, the first address of the object, or 0
  * @instructions: number of instructions
- * @times:	number of times that they were executed
- * @path:	private: the number of its path, or 0 if none
+ * @times:	number of times that the instructions were executed
+ * @path:	private: number of the block's path, or 0 if none
  * @kind:	enum flow_kind of the last instruction
  */
 struct paths_block {
@@ -40,8 +41,8 @@ struct paths_block {
  * @hottest:	index of the block from which it was extended
  * @executed:	total number of executions of its instructions
  * @instructions: number of its instructions
- * @again:	number of times that its first block followed one of its blocks; if not 0, the path
- *		is a loop
+ * @again:	number of times that the path's first block followed one of its blocks; if not 0,
+ *		the path is a loop
  * @entered:	number of times that a loop was entered, or 0 if only before the trace began
  */
 struct path {
@@ -56,7 +57,7 @@ struct path {
 
 /**
  * struct paths - all paths
- * @path:	the most expensive path first
+ * @path:	paths, the most expensive first
  * @executed:	number of instructions executed
  */
 struct paths {

@@ -26,10 +26,10 @@ struct replay {
 	struct output		*out;
 	uint64_t		hz;
 	int			depth;		/* 0: all */
-	bool			shown;		/* a line was printed */
+	bool			shown;		/* set once a line was printed */
 	uint64_t		short_records;	/* records that the threshold omits */
 	int			tid;		/* -1: all */
-	bool			threshold;	/* short calls are left out */
+	bool			threshold;	/* calls below the threshold are left out */
 	/*
 	 * The thread with a call whose line is held back, or NULL if there is none; and the call's
 	 * depth.
@@ -153,9 +153,9 @@ static void open_waiting(struct replay *replay)
 }
 
 /*
- * With a threshold, the line of a call is printed only once it is known that the call, or
- * something within it, is shown. At that point the lines of the thread's @depth outermost
- * calls are printed, unless they already were.
+ * Print the lines of the thread's @depth outermost calls that have not been printed yet. With a
+ * threshold, a call's line is printed only once it is known that the call, or something within it,
+ * is shown.
  */
 static void open_callers(struct replay *replay, struct analysis_thread *thread,
 			 unsigned int depth)
@@ -190,8 +190,8 @@ static void on_enter(void *context, struct analysis_thread *thread)
 }
 
 /*
- * At this point, the callee has not been entered yet, so the call whose line is held back is
- * still the innermost one. Records without a line have no effect.
+ * Called before the record changes the calls, so the call whose line is held back is still the
+ * innermost one. Records without a line have no effect.
  */
 static void on_step(void *context, struct analysis_thread *thread,
 		    const struct analysis_step *step)
@@ -289,7 +289,10 @@ static void on_recorded(void *context, struct analysis_thread *thread,
 
 	if (!wanted(replay, thread, thread->depth + 1))
 		return;
-	/* Short calls are not shown, nor are their records. */
+	/*
+	 * With a threshold, only manual records are shown, because the other records belong to
+	 * calls that may be left out.
+	 */
 	if (replay->threshold && record->type != PERFREC_MANUAL) {
 		replay->short_records++;
 		return;

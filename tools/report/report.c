@@ -14,7 +14,7 @@
 #include "units.h"
 
 #define WIDTH_DEFAULT	80
-/* Minimum width: the widest numbers and a few letters of the name. */
+/* Minimum width of the output: room for the widest numbers and a few letters of the name. */
 #define WIDTH_LEAST	44
 /* Minimum width of a name next to its numbers. */
 #define NAME_CUT_MIN	4
@@ -28,7 +28,10 @@ static int set_width(void *at, const struct cli_option *option, const char *valu
 }
 
 static const struct cli_option by_options[] = {
-	/* The words are in the order of enum profile_by, then REPORT_BY_INTERVAL and _CPU. */
+	/*
+	 * The keywords are in the order of enum profile_by, then REPORT_BY_INTERVAL and
+	 * REPORT_BY_CPU.
+	 */
 	{ .name = "by", .value = "function|thread|process|hart|interval|cpu",
 	  .help = "show one table for everything (default), or one for each thread, process or hart (cpu is the same); or, of a trace with instruction trace and records, what was counted from one record of a thread to its next, and which functions ran there",
 	  .set = cli_word, .offset = offsetof(struct report_options, by) },
@@ -61,7 +64,7 @@ static const struct cli_option file_options[] = {
 	{ .name = "runs",
 	  .help = "with --diff: each TRACE is a run of its own, and not a sink of one recording",
 	  .set = cli_flag, .offset = offsetof(struct report_options, runs) },
-	/* The words are in the order of enum report_format. */
+	/* The keywords are in the order of enum report_format. */
 	{ .name = "format", .value = "text|csv|json",
 	  .help = "text (default), or for programs: one csv table, or JSON, with all digits",
 	  .set = cli_word, .offset = offsetof(struct report_options, format) },
@@ -109,13 +112,13 @@ struct table {
 	struct output		*out;
 	struct metric		metric[METRICS_MAX];
 	unsigned int		metrics;
-	/* Number of metrics that the tables show; these come first in @metric. */
+	/* Number of metrics that the tables show, which come first in @metric. */
 	unsigned int		shown;
 	struct line		*line;
 	size_t			lines;
 	bool			any;		/* some group had a line */
 	struct report_rows	rows;
-	/* Totals of all lines, the base of the percentages. */
+	/* Sums over all lines, from which the percentages are computed. */
 	uint64_t		sum[METRICS_MAX];
 };
 
@@ -143,7 +146,7 @@ static void put_heading(struct table *table, unsigned int first,
 		const struct metric *metric = &table->metric[i];
 		unsigned int width = metric->width + 1;
 
-		/* Total and self share a heading. */
+		/* A counter's total and self columns share a heading. */
 		if (metric->kind == METRIC_COUNTER_TOTAL && i + 1 < last)
 			width += table->metric[++i].width + 1;
 		put_right(table->out, metric->over, width);
@@ -158,7 +161,7 @@ static void put_heading(struct table *table, unsigned int first,
 	put_char(table->out, '\n');
 }
 
-/* With a mark, 100 % leaves room for only one decimal. */
+/* If there is a mark, 100 % is written with only one decimal to fit the column. */
 static void put_share(char *text, uint64_t value, uint64_t sum, bool marked)
 {
 	double share = sum ? 100.0 * (double)value / (double)sum : 0;
@@ -194,7 +197,7 @@ static void put_line(struct table *table, const struct line *line,
 }
 
 /*
- * Write as many columns as fit the page; the remaining columns follow below, for the
+ * Write as many columns as fit the page, for all lines; the remaining columns follow below, for the
  * same lines.
  */
 static void put_blocks(struct table *table, size_t shown)
@@ -228,7 +231,10 @@ static bool add_line(struct table *table, size_t row, int sort)
 	char name[NAME_SIZE];
 	unsigned int i;
 
-	/* A total includes callees, so its share is that of all self times. */
+	/*
+	 * Totals overlap, because they include callees, so their share is computed from the sum of
+	 * the self times.
+	 */
 	for (i = 0; i < table->metrics; i++)
 		table->sum[i] += table->metric[i].kind == METRIC_TOTAL_SHARE ?
 				 table->profile->row[row].self :
@@ -439,7 +445,7 @@ static void name_idle(struct table *table)
 		put_char(table->out, '\n');
 }
 
-/* Write the output that precedes the first group. */
+/* Write the part of the output that precedes the first group. */
 static void begin_json(struct table *table)
 {
 	const struct profile *profile = table->profile;

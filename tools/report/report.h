@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Computes a profile's numbers and their columns, for all parts of report, and for graph. */
+/* Computes a profile's numbers and their columns, for report, top and graph. */
 #ifndef SIFIVE_TRACE_REPORT_H
 #define SIFIVE_TRACE_REPORT_H
 
@@ -10,7 +10,7 @@
 #define REPORT_COLUMNS_MAX 16
 /* Maximum number of metrics: total and self of every counter, and the others. */
 #define METRICS_MAX	(2 * COUNTERS_MAX + 8 + REPORT_COLUMNS_MAX)
-/* Minimum width of names, however narrow the page. */
+/* Minimum width of names, even on a narrow page. */
 #define NAME_MIN	20
 #define NAME_SIZE	512
 /* Size of a column's name in csv and JSON. */
@@ -43,7 +43,7 @@ struct metric {
 	bool			time;		/* the counter is a time on or off the CPU */
 	unsigned int		counter;	/* counter's column, or quantile's percentage */
 	unsigned int		under;		/* a ratio's second counter */
-	unsigned int		times;		/* factor of a ratio */
+	unsigned int		times;		/* factor by which a ratio is multiplied */
 	unsigned int		width;
 	const char		*over;		/* first line of the heading */
 	const char		*name;
@@ -52,7 +52,7 @@ struct metric {
 /**
  * struct report_column - a keyword of --columns
  * @text:	the keyword, of @length letters
- * @percent:	percentage of a quantile
+ * @percent:	percentage, for a quantile
  */
 struct report_column {
 	enum metric_kind	kind;
@@ -72,13 +72,13 @@ struct report_options {
 	int			by;		/* enum profile_by, or REPORT_BY_INTERVAL */
 	const char		*sort;
 	struct cli_list		diff;
-	bool			runs;		/* each trace is a run of its own */
+	bool			runs;		/* --runs: each trace is a separate run */
 	struct cli_list		filter;
-	int			top;		/* 0 for all */
+	int			top;		/* -n: number of lines; 0: all */
 	int			width;
-	bool			cut;		/* some names do not fit */
+	bool			cut;		/* cut names that do not fit */
 	int			format;		/* enum report_format */
-	bool			live;		/* the trace is not complete yet */
+	bool			live;		/* set if the trace is not complete yet */
 };
 
 /* This value follows those of enum profile_by. */
@@ -93,7 +93,7 @@ enum report_format {
 	REPORT_JSON,
 };
 
-/* Defines a short form of --format, whose value is @member: --json for --format json. */
+/* Defines a short form of --format, such as --json for --format json; @member holds the format. */
 #define REPORT_AS(word, type, member, value)					\
 	{ .name = #word, .help = "the same as --format " #word,			\
 	  .set = cli_constant, .offset = offsetof(type, member), .most = value }
@@ -109,7 +109,7 @@ struct report_rows {
 	bool		any;
 };
 
-/* The options of report and top, for a struct report_options. */
+/* The options that report and top share, for a struct report_options. */
 extern const struct cli_option report_table_options[];
 
 /**
@@ -147,8 +147,8 @@ int report_metrics(const struct profile *profile, const struct report_columns *c
 		   struct metric metric[METRICS_MAX], unsigned int *number);
 
 /**
- * report_value() - return the value of a row's metric; for a share, the number on which it is
- * based
+ * report_value() - return the value of a row's metric; for a share, the number from which it is
+ * computed
  */
 uint64_t report_value(const struct profile *profile, size_t row,
 		      const struct metric *metric);
@@ -189,15 +189,15 @@ bool report_is_uncertain(const struct profile *profile, size_t row,
 			 const struct metric *metric);
 
 /**
- * report_certainty() - return a word for how certain a row's times are, including those on
- * and off the CPU
+ * report_certainty() - return the word for how certain a row's times are, including times on and
+ * off the CPU
  */
 const char *report_certainty(const struct profile *profile, size_t row);
 
 /* The column that says whether a row's counts are complete: in csv and JSON, after the times. */
 #define REPORT_COUNTS	"counts"
 
-/** report_has_counts() - whether one of @count metrics is a count, so that there is this column */
+/** report_has_counts() - whether one of @count metrics is a count, so this column is shown */
 bool report_has_counts(const struct metric *metric, unsigned int count);
 
 /**
@@ -207,10 +207,10 @@ bool report_has_counts(const struct metric *metric, unsigned int count);
 const char *report_counts_word(const struct profile *profile, size_t row);
 
 /**
- * report_sort_metric() - return the number that --sort names
- * @metric:	the @count numbers of the profile
+ * report_sort_metric() - find the metric that --sort names
+ * @metric:	the @count metrics of the profile
  *
- * Return: its index; -1 for "name", -2 after printing an error if there is no such number.
+ * Return: its index; -1 for "name"; -2 after printing an error if there is no such metric.
  */
 int report_sort_metric(const struct report_options *options,
 		       const struct metric *metric, unsigned int count);
@@ -260,8 +260,7 @@ void report_put_column(struct output *out, const struct metric *metric,
 		       const char *what);
 
 /**
- * report_row_begin() - begin a row; write the columns in their order next,
- * then call report_row_end()
+ * report_row_begin() - begin a row; then write its columns in order, and call report_row_end()
  */
 void report_row_begin(struct report_rows *rows, const char *function);
 void report_row_text(struct report_rows *rows, const char *column, const char *text);
@@ -272,15 +271,15 @@ void report_row_number(struct report_rows *rows, const struct metric *metric,
 void report_row_end(struct report_rows *rows);
 
 /**
- * report_json_begin() - write the head of JSON, with the trace
- * @by:		"function", "thread" or "hart"
+ * report_json_begin() - write the beginning of the JSON document, with the trace
+ * @by:		"function", "thread" or "hart": how rows are grouped
  *
  * report_json_rows() and the rows follow.
  */
 void report_json_begin(struct output *out, const char *command, const char *by,
 		       const struct input *input, const struct analysis *analysis);
 
-/** report_json_more() - write a further trace of --diff */
+/** report_json_more() - write another trace of --diff */
 void report_json_more(struct output *out, const struct input *input,
 			const struct analysis *analysis);
 
@@ -294,7 +293,7 @@ void report_json_runs(struct output *out, unsigned int before, const char *colum
 /** report_json_rows() - write the part of JSON between the traces and the rows */
 void report_json_rows(struct output *out);
 
-/** report_json_end() - write the part of JSON after the rows; threads if @input is not NULL */
+/** report_json_end() - write the part of JSON after the rows, with threads unless @input is NULL */
 void report_json_end(struct output *out, const struct input *input,
 		     const struct analysis *analysis);
 
@@ -332,12 +331,12 @@ void report_json_threads(struct output *out, const struct input *input,
 void report_put_name(const struct report_options *options, struct output *out,
 		     unsigned int used, const char *name);
 
-/** report_intervals() - read a trace and write its intervals: see intervals.h; an exit code */
+/** report_intervals() - read a trace and write its intervals; return an exit code */
 int report_intervals(const struct report_options *options);
 
 /**
  * struct report_runs - the traces that --diff compares
- * @profile:	@count profiles; the first @before are those before the change
+ * @profile:	@count profiles, of which the first @before are from before the change
  */
 struct report_runs {
 	const struct profile	*profile;
@@ -345,11 +344,11 @@ struct report_runs {
 	unsigned int		count;
 };
 
-/** report_diff() - write two programs' runs side by side; returns an exit code */
+/** report_diff() - write two programs' runs side by side; return an exit code */
 int report_diff(const struct report_options *options, struct output *out,
 		const struct report_runs *runs);
 
-/** report_compare() - read the traces of --diff and compare them; returns an exit code */
+/** report_compare() - read the traces of --diff and compare them; return an exit code */
 int report_compare(const struct report_options *options);
 
 #endif /* SIFIVE_TRACE_REPORT_H */

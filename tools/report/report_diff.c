@@ -27,7 +27,7 @@ struct diff {
 	unsigned int		metrics;
 	bool			timed;		/* the traces' times can be compared */
 	bool			several;	/* a side has several runs */
-	int			tested;		/* metric whose change is tested, or -1 */
+	int			tested;		/* metric that is tested for changes, or -1 */
 	struct pairs		pairs;
 };
 
@@ -36,7 +36,7 @@ static const struct profile *profile_of(const struct diff *diff, unsigned int ru
 	return &diff->runs->profile[run];
 }
 
-/* The runs of side 0 or 1 begin at this one. */
+/* Return the index of the first run of side 0 or 1. */
 static unsigned int first_run(const struct diff *diff, unsigned int side)
 {
 	return side ? diff->runs->before : 0;
@@ -65,7 +65,7 @@ static int by_key(const void *a, const void *b)
 	return strcmp(one->name, two->name);
 }
 
-/* Return the column of a counter in one of the traces, found by name, or counters->count. */
+/* Find a counter's column in one of the traces by name; return counters->count if there is none. */
 static unsigned int column(const struct diff *diff, unsigned int run,
 			   const struct metric *metric)
 {
@@ -87,8 +87,8 @@ static bool lacks(const struct diff *diff, unsigned int run,
 }
 
 /*
- * Whether one of the traces has a number; if so, @same is set to the metric that refers
- * to that trace's own column.
+ * Whether a trace has a metric; if so, set @same to that metric with the column that its counter
+ * has in this trace.
  */
 static bool has_value(const struct diff *diff, const struct pair *pair, unsigned int run,
 		      const struct metric *metric, struct metric *same)
@@ -101,7 +101,10 @@ static bool has_value(const struct diff *diff, const struct pair *pair, unsigned
 	return true;
 }
 
-/* Return a number of one of the traces, or 0 if that trace does not have it. */
+/*
+ * Return a function's number in one of the traces, or 0 if the trace lacks the function or the
+ * metric.
+ */
 static uint64_t value(const struct diff *diff, const struct pair *pair,
 		      unsigned int run, const struct metric *metric)
 {
@@ -294,21 +297,21 @@ static void begin_json(const struct diff *diff)
 		report_json_rows(diff->out);
 }
 
-/* Return the least certain word for the times of a side's runs. */
+/* Return the word for the least certain of the times of a side's runs. */
 static const char *certainty(const struct diff *diff, const struct pair *pair, unsigned int side)
 {
 	static const char * const words[] = { "exact", "inferred", "partial", "unknown" };
 	unsigned int i, w, worst = 0;
 
 	for (i = first_run(diff, side); i < first_run(diff, side) + run_count(diff, side); i++)
-		/* A function missing from a trace took no time there, and that 0 is exact. */
+		/* A function that is missing from a trace has a time of exactly 0 there. */
 		for (w = worst + 1; w < 4 && pair->row[i] != PAIRS_NO_ROW; w++)
 			if (!strcmp(report_certainty(profile_of(diff, i), pair->row[i]), words[w]))
 				worst = w;
 	return words[worst];
 }
 
-/* Return the less certain word for the counts of a side's runs. */
+/* Return the word for the least certain of the counts of a side's runs. */
 static const char *counts_certainty(const struct diff *diff, const struct pair *pair,
 				    unsigned int side)
 {
@@ -316,7 +319,7 @@ static const char *counts_certainty(const struct diff *diff, const struct pair *
 	unsigned int i;
 
 	for (i = first_run(diff, side); i < first_run(diff, side) + run_count(diff, side); i++)
-		/* A function missing from a trace counted nothing there. */
+		/* A function that is missing from a trace has counts of exactly 0 there. */
 		if (!strcmp(word, "exact") && pair->row[i] != PAIRS_NO_ROW)
 			word = report_counts_word(profile_of(diff, i), pair->row[i]);
 	return word;
@@ -472,7 +475,7 @@ static bool has(const struct diff *diff, const struct metric *metric)
 	return false;
 }
 
-/* Choose all numbers of the first trace, then those that only later ones have. */
+/* Choose all metrics of the first trace, then those that only later traces have. */
 static void choose_metrics(struct diff *diff)
 {
 	static const struct report_columns none;
@@ -506,8 +509,8 @@ static bool is_scaled(const struct diff *diff, const struct metric *metric)
 }
 
 /*
- * Leave out percentages, whose differences mean nothing. A heading spans three columns, which
- * can therefore be narrower.
+ * Leave out percentages, because their differences are meaningless. A heading spans three columns,
+ * which can therefore be narrower.
  */
 static void choose_columns(struct diff *diff)
 {
@@ -591,7 +594,10 @@ static bool test_all(struct diff *diff)
 	return p && at;
 }
 
-/* Sort by difference, the largest first; before them the changes that have a confidence. */
+/*
+ * Sort functions whose change has a confidence before all others; within both groups, sort by
+ * difference, the largest first.
+ */
 static int sort(struct diff *diff)
 {
 	int by = report_sort_metric(diff->options, diff->metric, diff->metrics);
@@ -636,7 +642,9 @@ static void put_verdict(struct diff *diff)
 		   run_count(diff, 0), run_count(diff, 1), 100 * RANKS_CONFIDENCE);
 }
 
-/* A comparison with a partial run must not look complete. */
+/*
+ * Report a run that is not covered completely, because a comparison with it must not look complete.
+ */
 static void tell_coverage(const struct diff *diff)
 {
 	static const char * const which[] = { "before", "after" };

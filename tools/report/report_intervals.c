@@ -178,7 +178,7 @@ static bool sort_rows(struct report_intervals *r)
 	return true;
 }
 
-/* Return the *@count functions of a row. */
+/* Return the functions of a row; set *@count to their number. */
 static const struct interval_function *functions_of(const struct report_intervals *r,
 						    const struct interval *row, size_t *count)
 {
@@ -333,7 +333,7 @@ static void put_value(struct report_intervals *r, struct report_rows *rows, cons
 	put_string(r->out, text);
 }
 
-/* Without @function, the row shows the interval as a whole. */
+/* If @function is NULL, write the row for the interval as a whole. */
 static void put_row(struct report_intervals *r, struct report_rows *rows,
 		    const struct interval *row, const struct interval_function *function)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Writes machine-readable output of report and graph: csv or JSON rows, and the head of JSON. */
+/*
+ * Writes machine-readable output of report and graph: csv or JSON rows, and the beginning of the
+ * JSON document.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* report --diff: reads the traces to compare, each of which may be a run of its own. */
+/* report --diff: reads the traces to compare. With --runs, each of them is a separate run. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "report.h"
 
 struct runs {
-	struct options	*options;	/* of each trace */
+	struct options	*options;	/* options for reading, by trace */
 	struct profile	*profile;
 	unsigned int	before;
 	unsigned int	count;
@@ -24,7 +24,10 @@ static int choose(struct runs *runs, const struct report_options *options)
 
 		*one = options->common;
 		if (i >= runs->before) {
-			/* The side-car file of one trace does not describe the others. */
+			/*
+			 * --meta names the side-car file of the first trace, which does not
+			 * describe the others.
+			 */
 			if (one->meta && strcmp(one->meta, "none"))
 				one->meta = NULL;
 			one->path = options->diff.text[i - runs->before];

@@ -73,7 +73,7 @@ static struct line *find_lines(const struct analysis *analysis, size_t *count)
 	return line;
 }
 
-/* Choose the columns that are always shown, and those with a number other than 0. */
+/* Choose the columns that are always shown, and those that are not 0 for all threads. */
 static void choose_columns(const struct line *line, size_t lines, bool shown[COLUMNS])
 {
 	unsigned int c;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* report: shows how well the totals of events that take turns on the counters are known. */
+/* report: shows how accurate the totals of events that take turns on the counters are. */
 #include <stdio.h>
 
 #include "report.h"

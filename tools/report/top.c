@@ -10,7 +10,7 @@
 #define LINES_OTHER	6
 #define LINES_DEFAULT	20
 
-/* Clears a terminal. */
+/* Escape sequence that clears a terminal. */
 #define CLEAR		"\033[H\033[J"
 
 struct top {
@@ -63,7 +63,7 @@ static int command_top(int argc, char **argv)
 	if (result)
 		return result;
 	options->common.trace.watched = true;
-	/* Statistics are shown while the trace is being read. */
+	/* One thread, because statistics are shown while the trace is being read. */
 	options->common.trace.jobs = 1;
 	report_choose_width(options);
 	choose_lines(&top);
@@ -80,7 +80,7 @@ static int command_top(int argc, char **argv)
 }
 
 static const struct cli_option by_options[] = {
-	/* The words are in the order of enum profile_by. */
+	/* The keywords are in the order of enum profile_by. */
 	{ .name = "by", .value = "function|thread|process|hart",
 	  .help = "show one table for everything (default), or one for each thread, process or hart",
 	  .set = cli_word, .offset = offsetof(struct report_options, by) },
