@@ -314,9 +314,7 @@ static uint64_t divide_time(struct analysis *analysis, struct analysis_thread *t
 	analysis->delta[COUNTERS_UNKNOWN_CPU] = part.unknown;
 	for (c = 0; c < COUNTERS_TIMES; c++) {
 		thread->sum[c] += analysis->delta[c];
-		/*
-		 * As in follow_time(), this time counts as time in callees of the innermost call.
-		 */
+		/* As in follow_time(), charge this to the innermost call's callees. */
 		if (!whole && thread->depth)
 			costs_of(&thread->costs, thread->depth - 1)[thread->costs.stride + c] +=
 				analysis->delta[c];
@@ -327,8 +325,7 @@ static uint64_t divide_time(struct analysis *analysis, struct analysis_thread *t
 /*
  * Account for the time up to this record, unless the record has no time or its hart's clock lags
  * behind another's. After an unknown time or lost records, it is unknown which function ran, so the
- * time is added to neither the self time of the innermost call nor that of the calls that enclose
- * it.
+ * time is self time of neither the innermost call nor the calls that enclose it.
  */
 static uint64_t follow_time(struct analysis *analysis, struct analysis_thread *thread,
 			    const struct perfrec_record *record, bool lost, uint64_t waited)
@@ -586,10 +583,7 @@ static void begin_flows(struct analysis *analysis)
 	threads_share(analysis->threads, THREADS_FLOW_CHANNEL);
 	if (analysis->joins)
 		return;
-	/*
-	 * Without a side-car file, instruction trace was not expected, so records may have begun
-	 * calls.
-	 */
+	/* Without a side-car file, it was unexpected, so records may have begun calls. */
 	analysis->joins = true;
 	analysis->charged = 0;
 	order_flush(analysis->order);
@@ -766,10 +760,7 @@ bool analysis_doubts_oncpu(const struct analysis *analysis)
 {
 	const struct meta *meta = analysis->meta;
 
-	/*
-	 * Threads may have run on harts that are not recorded, or whose messages are in another
-	 * sink's trace.
-	 */
+	/* Threads may have run on harts of another sink, or on harts that are not recorded. */
 	return meta_other_harts(meta) || meta->lost.switches || meta->lost.elsewhere ||
 	       (analysis->oncpu && oncpu_stats(analysis->oncpu)->inferred);
 }

@@ -174,7 +174,7 @@ struct analysis_step {
 };
 
 /**
- * struct analysis_point - a record between calls generated from instruction trace
+ * struct analysis_point - a record among calls that are generated from instruction trace
  * @record:	the record
  * @function:	number of the function at @address
  * @address:	start of the function that is entered or left, or the pc after a manual record

@@ -20,10 +20,10 @@
 #define PAGE	4096
 
 /**
- * struct branches - a profile being written
- * @image, @bias: the object
- * @base:	subtracted from addresses in the file
- * @call:	calls, sorted by the instruction after the call
+ * struct branches - a profile of branches being written
+ * @image, @bias: file of the object, and addresses in memory minus those in the file
+ * @base:	address in the file that is subtracted from all addresses
+ * @call:	calls, sorted by the address after the call
  */
 struct branches {
 	struct output		*out;

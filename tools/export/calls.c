@@ -11,12 +11,15 @@
 #include "calls.h"
 #include "counters.h"
 
-/* A class has lengths up to four times those of the previous class; the last class has points. */
+/*
+ * The maximum length of a class's calls is four times that of the previous class; the last class
+ * contains points.
+ */
 #define CLASSES		34
 #define POINTS		(CLASSES - 1)
 #define CHUNK_CALLS	2048
 #define COUNTERS	(COUNTERS_MAX / 2)
-/* Limit on threads named in a chunk's index entry. */
+/* Maximum number of threads that a chunk's index entry lists. */
 #define LANES		8
 /* Maximum size of a call's numbers: three 64-bit, four 32-bit and one 8-bit number. */
 #define CALL_BYTES	(3 * 10 + 4 * 5 + 2)
@@ -27,7 +30,7 @@
 #define SUM_SLOTS	(4 * SUMS_MAX)
 /* Maximum size of a sum's numbers: three 64-bit, three 32-bit and one 8-bit number. */
 #define SUM_BYTES	(3 * 10 + 3 * 5 + 1)
-/* The sums of several chunks are compressed together. */
+/* The sums of several chunks are compressed together, as a block. */
 #define BLOCK_BYTES	(64u << 10)
 
 /* The latest calls of a class, and their counts. */
@@ -39,7 +42,7 @@ struct pending {
 	unsigned int	counters;	/* number of counters of @count */
 };
 
-/* One thread's part of a chunk: the area drawn for it if its calls are too short to draw. */
+/* One thread's part of a chunk: an area, which is drawn instead of calls that are too short. */
 struct lane {
 	uint32_t	thread;
 	uint32_t	least;
@@ -51,18 +54,18 @@ struct lane {
 #define MARK_TOTAL	1
 #define MARK_SELF	2
 
-/* What a chunk's calls add up to for one function, so that the page need not read the calls. */
+/* Sums over a function's calls in a chunk, which spare the page from reading the calls. */
 struct sum {
 	uint32_t	function;
 	uint32_t	calls;
 	uint32_t	points;
 	uint8_t		marks;
-	uint64_t	time;		/* of its calls */
-	uint64_t	outermost;	/* of its calls that no other call of it encloses */
-	uint64_t	callees;	/* of the calls that it made */
+	uint64_t	time;		/* ticks in the function's calls */
+	uint64_t	outermost;	/* ticks in calls not within another call of it */
+	uint64_t	callees;	/* ticks in calls from the function */
 };
 
-/* Entry of the index. */
+/* A chunk's entry in the index. */
 struct chunk {
 	uint64_t	first;
 	uint64_t	last;
@@ -72,7 +75,7 @@ struct chunk {
 	uint32_t	bytes;		/* size of the calls in bytes */
 	uint32_t	count_bytes;	/* size of the counts, which follow */
 	uint32_t	counters;
-	uint32_t	sums;		/* number of sums, which are in this block at this position */
+	uint32_t	sums;		/* number of sums, at @sums_at in block number @block */
 	uint32_t	block;
 	uint32_t	sums_at;
 	uint32_t	lanes;
@@ -83,7 +86,7 @@ struct calls {
 	struct pending	pending[CLASSES];
 	FILE		*chunks;
 	FILE		*index;
-	FILE		*blocks;	/* the size of each block of sums, and the block */
+	FILE		*blocks;	/* blocks of sums, each after its size */
 	uint64_t	bytes;
 	uint64_t	entries;
 	uint64_t	left_out;
@@ -92,7 +95,10 @@ struct calls {
 	unsigned char	*packed;
 	size_t		room;		/* bytes at @packed */
 	z_stream	stream;
-	/* The sums of a chunk, found by SUM_SLOTS numbers; the block so far, uncompressed. */
+	/*
+	 * The sums of the current chunk; @slot is their hash table. @block: the block so far,
+	 * uncompressed.
+	 */
 	struct sum	sum[SUMS_MAX];
 	uint16_t	slot[SUM_SLOTS];
 	unsigned int	sums;
@@ -108,7 +114,7 @@ static unsigned int chunk_calls(unsigned int counters)
 	return counters > COUNTERS ? CHUNK_CALLS / 2 : CHUNK_CALLS;
 }
 
-/* A chunk's numbers take at most this many bytes. */
+/* Maximum size of a chunk's numbers. */
 static size_t column_bytes(void)
 {
 	return (size_t)CHUNK_CALLS * (COUNTERS * 10 > CALL_BYTES ? COUNTERS * 10 : CALL_BYTES);
@@ -196,7 +202,7 @@ static int compare(const void *a, const void *b, void *context)
 	return first < second ? -1 : 1;
 }
 
-/* Sort by start; most calls that are not nested are already in that order. */
+/* Sort calls by their start. Most of those that are not nested are already in this order. */
 static void sort(struct pending *pending)
 {
 	bool sorted = true;
@@ -296,7 +302,7 @@ static void end_block(struct calls *calls)
 	const uint32_t packed = pack(calls, calls->block, calls->block_used);
 
 	calls->block_used = 0;
-	/* After an error, there is always room for the sums that follow. */
+	/* Empty the block even after an error, so that later sums fit. */
 	if (!packed)
 		return;
 	write_to(calls, calls->blocks, &packed, sizeof(packed));
@@ -459,7 +465,10 @@ void calls_add(struct calls *calls, const struct call *call, const uint64_t *cou
 		calls->left_out++;
 		return;
 	}
-	/* All calls of a chunk have the same counters. */
+	/*
+	 * End the chunk if the counters differ, because all calls of a chunk have the same
+	 * counters.
+	 */
 	if (pending->calls == chunk_calls(pending->counters) ||
 	    (pending->calls && counters > pending->counters))
 		flush(calls, class);
@@ -529,8 +538,8 @@ static int put_blocks(struct calls *calls, struct output *out)
 }
 
 /*
- * Call @put for each chunk in the order of the page: those of the longest calls first, because a
- * view of the whole trace draws these, and points last.
+ * Call @put for each chunk in the page's order: chunks of the longest calls come first, because a
+ * view of the whole trace draws these, and points come last.
  */
 static int each_chunk(struct calls *calls, struct output *out, void *context,
 		      int (*put)(struct calls *calls, const struct chunk *chunk, void *context,
@@ -553,8 +562,8 @@ static int each_chunk(struct calls *calls, struct output *out, void *context,
 }
 
 /*
- * Write each chunk as a separate element, because browsers take quadratic time for a long text:
- * calls, then counts, each in base64.
+ * Write each chunk as a separate element, because browsers take quadratic time for a long text. An
+ * element contains the calls and then their counts, each in base64.
  */
 static int put_chunk(struct calls *calls, const struct chunk *chunk,
 		     void *context __attribute__((unused)), struct output *out)
@@ -568,7 +577,7 @@ static int put_chunk(struct calls *calls, const struct chunk *chunk,
 	return 0;
 }
 
-/* State of writing the index. */
+/* Position while the index is being written. */
 struct index_state {
 	uint64_t	first;
 	bool		any;

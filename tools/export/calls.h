@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Packs all calls of a trace for the page of html.c, in a way that lets the page unpack only those
- * that it draws. Calls of similar length form a class, so the few long calls of a wide view
- * can be found among millions of short ones. A class is stored in chunks, each compressed
- * separately.
+ * Packs all calls of a trace for the page of html.c, so that the page need only unpack the calls
+ * that it draws. Calls of similar length form a class, so the few long calls of a wide view can be
+ * found among millions of short ones. A class is stored in chunks, each compressed separately.
  *
  * Memory use does not grow with the number of calls, because chunks wait in a temporary file.
  */
@@ -22,8 +21,8 @@
 /**
  * struct call - a call, a sample, or a manual record
  * @begin:	time in ticks
- * @length:	ticks, or 0 for a point
- * @waited:	ticks of @length in which its thread waited for room, which are charged to no
+ * @length:	length in ticks, or 0 for a point
+ * @waited:	ticks of @length in which the thread waited for room, which are charged to no
  *		function
  * @function:	number of the function
  * @caller:	the caller's number, or CALLS_NO_CALLER
@@ -63,11 +62,11 @@ void calls_free(struct calls *calls);
 
 /**
  * calls_add() - add a call
- * @count:	the call's count of each counter, or NULL; for @record each count plus 1, or 0 if it
- *		is unknown
+ * @count:	what each counter counted in the call, or NULL; if @record is set, each count plus
+ *		1, or 0 for an unknown count
  * @counters:	number of counters
  *
- * calls_put_index() reports a failure.
+ * A failure is reported by calls_put_index().
  */
 void calls_add(struct calls *calls, const struct call *call, const uint64_t *count,
 	       unsigned int counters);
@@ -84,8 +83,9 @@ int64_t calls_put_index(struct calls *calls, uint64_t first, struct output *out)
 /**
  * calls_put() - write the chunks and the sums of their functions, after their index
  *
- * The page can show an overview before a browser has read the chunks. It adds up the sums of
- * chunks that are completely within a selected time range, instead of reading the calls.
+ * The page can show an overview before the browser has read the chunks. For a selected time range,
+ * the page adds up the sums of chunks that are completely within the range, instead of reading
+ * their calls.
  *
  * Return: 0, or -1 after printing an error.
  */

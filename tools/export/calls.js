@@ -7,7 +7,7 @@ var CALLS = (function () {
 	// The browser reads these elements, which follow the scripts, while the page is in use.
 	var packed = document.getElementsByClassName("calls");
 	var blocks = document.getElementsByClassName("sums"), open = [];
-	// By class, then by the time of the first call.
+	// Chunks are sorted by class, then by the time of the first call.
 	var classes = [], all = [], kept = new Map();
 
 	JSON.parse(document.getElementById("chunks").textContent).forEach(function (entry, i) {
@@ -152,7 +152,7 @@ var CALLS = (function () {
 		return chunk.coming;
 	};
 
-	// A view draws this many chunks; keeps them in memory along with those that a scan reads.
+	// Keep the @chunks chunks that a view draws in memory, as well as those that a scan reads.
 	calls.needs = function (chunks) {
 		room = Math.max(KEPT, chunks + AT_ONCE);
 	};
@@ -180,7 +180,7 @@ var CALLS = (function () {
 		return kind === POINTS ? 0 : Math.pow(4, kind) - 1;
 	}
 
-	// Return the first index for which @reached is true; it is true for all later ones.
+	// Return the first index for which @reached is true. It must be true for all later indexes.
 	function search(length, reached) {
 		var low = 0, high = length, middle;
 
@@ -249,9 +249,9 @@ var CALLS = (function () {
 		return list.areas[level];
 	}
 
-	// Visit the chunks of a time range, longest calls first and points last. Call @draw
-	// for chunks to draw call by call, because they are few or may have calls of @least
-	// ticks, and @area for the areas that the others cover.
+	// Visit the chunks of a time range, those with the longest calls first and points last.
+	// Call @draw for chunks whose calls are drawn individually, because the chunks are few or
+	// may have calls of @least ticks. Call @area for the areas that the other chunks cover.
 	calls.chunks = function (from, to, least, draw, area) {
 		var kind;
 
@@ -273,7 +273,7 @@ var CALLS = (function () {
 		visit(POINTS);
 	};
 
-	// Return a chunk's calls by row: of each thread and depth, in order of time.
+	// Return a chunk's calls by row, in order of time. Each thread and depth has a row.
 	function rowsOf(data) {
 		var i, key, row;
 
@@ -289,8 +289,8 @@ var CALLS = (function () {
 		return data.rows;
 	}
 
-	// Call @each(i) for the calls of a row that overlap a time range. @each returns the time up
-	// to which it needs no more calls: those that end before are passed over.
+	// Call @each(i) for the calls of a row that overlap a time range. @each returns a time;
+	// calls that end before this time are skipped.
 	calls.row = function (chunk, data, thread, depth, from, to, each) {
 		var row = (data.rows || rowsOf(data)).get(thread * DEPTHS + depth);
 		var begin = data.begin, i, done;
@@ -307,7 +307,8 @@ var CALLS = (function () {
 			done = begin[row[i]] + data.length[row[i]] >= from ? each(row[i]) : from;
 			i++;
 			if (i < row.length && begin[row[i]] < done)
-				// The previous call may end later.
+				// Go back by one: the call that begins before this time may end
+				// after it.
 				i = Math.max(i, first(done) - 1);
 		}
 	};
@@ -322,10 +323,10 @@ var CALLS = (function () {
 				each(data, i);
 	};
 
-	// Return a promise that resolves to a chunk's sums: for each function, its number, calls,
-	// points, time, time of its outermost calls, time of calls it made, marks.
+	// Return a promise that resolves to a chunk's sums. For each function: its number, calls,
+	// points, time, time of its outermost calls, time of calls from it, and marks.
 	function sumsOf(chunk) {
-		// The same block is opened once for all chunks of a scan that need it.
+		// Keep the latest block, so that a scan unpacks it only once for all of its chunks.
 		open[chunk.block] = open[chunk.block] || arrived(blocks, chunk.block).then(inflate);
 		return open[chunk.block].then(function (buffer) {
 			return fill(new Float64Array(7 * chunk.sums), reader(buffer, chunk.sumsAt));

@@ -12,7 +12,7 @@
 #include "export.h"
 #include "tracks.h"
 
-/* Counts since a time. */
+/* Counts since the time @since. */
 struct counting {
 	bool		begun;
 	uint64_t	since;
@@ -32,7 +32,7 @@ struct track {
 };
 
 struct chrome {
-	bool		any;		/* an event has been written */
+	bool		any;		/* set once an event has been written */
 	struct tracks	tracks;
 };
 
@@ -99,7 +99,7 @@ static void put_function(struct export *export, uint32_t function)
 	put_json(export->out, name);
 }
 
-/* Return a thread's state, or NULL if out of memory. Writes the thread's name the first time. */
+/* Return a thread's state, or NULL if out of memory. The first call writes the thread's name. */
 static struct track *get_track(struct export *export, const struct thread *thread)
 {
 	struct chrome *chrome = export->private;
@@ -116,7 +116,7 @@ static struct track *get_track(struct export *export, const struct thread *threa
 }
 
 /*
- * Write the rates between counting->since and @now; a time is written as its share of that
+ * Write the rates between counting->since and @now; a time column is written as its share of that
  * period.
  */
 static void put_rates(struct export *export, const struct thread *thread,
@@ -200,7 +200,7 @@ static void chrome_enter(void *context, struct analysis_thread *thread)
 	put_char(export->out, '}');
 }
 
-/* Write the part of the slice's length in which the thread waited, in the same unit. */
+/* Write how much of the slice's length the thread waited, in the unit of the length. */
 static void put_waited(struct export *export, const struct analysis_frame *frame)
 {
 	if (frame->doubts & ANALYSIS_WAIT_UNKNOWN)
@@ -209,7 +209,7 @@ static void put_waited(struct export *export, const struct analysis_frame *frame
 		put_micro(export, frame->waited);
 }
 
-/* Write the count of each counter; times are in the unit of the slice's length. */
+/* Write the count of each counter, and times in the unit of the slice's length. */
 static void put_counts(struct export *export, const uint64_t *count)
 {
 	const struct counters *counters = analysis_counters(export->analysis);
@@ -339,7 +339,7 @@ static void chrome_recorded(void *context, struct analysis_thread *thread,
 	track->records.since = stamp->time;
 }
 
-/* Use a separate track for the thread, because async events need not be nested in its calls. */
+/* Use a separate track of the thread for async events, which need not be nested in its calls. */
 static void put_span(struct export *export, const struct thread *thread, const char *phase,
 		     enum oncpu_state state, uint64_t time)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Writes a table for databases: a row for each call, sample and manual record, and for each record
- * among calls from the instruction trace. Each row repeats the data that is the same in the whole
- * trace, so that the files of many machines can form one table.
+ * among calls from the instruction trace. Each row repeats the data that is the same for the whole
+ * trace, so that files from many machines can be joined into one table.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,25 +18,22 @@
 #include "tracks.h"
 #include "utc.h"
 
-/*
- * The texts of functions are cached up to this size; others are formatted again for each
- * row.
- */
+/* Maximum size of cached texts of functions; further texts are formatted for each row. */
 #define TEXTS_BYTES	(8u << 20)
 #define TEXT_SIZE	(2 * EXPORT_NAME_SIZE + 4 * META_STRING_MAX + 16)
 
-/* Columns that are the same in all rows. */
+/* Number of columns that are the same in all rows, and the maximum size of their text. */
 #define WHOLE_COLUMNS	4
 #define WHOLE_SIZE	(WHOLE_COLUMNS * (2 * META_STRING_MAX + 4))
 
 /*
- * Number of time columns whose rounded sums are kept, for total and self: those on and off the
- * CPU and, last, the whole time.
+ * Number of time columns whose rounded sums are kept, for total and self: the times on and off the
+ * CPU, and last the whole time.
  */
 #define TIMES		(COUNTERS_TIMES + 1)
 
 /**
- * struct function - what is known about a function
+ * struct function - cached data of a function
  * @text:	name, object and build-id of the function as columns, or NULL if not cached
  * @name:	length of the name in @text
  * @ticks:	total and self ticks of the rows so far
@@ -47,7 +44,7 @@ struct function {
 	uint64_t	ticks[TIMES][2];
 };
 
-/* The state of a thread: mask of its counters. */
+/* State of a thread: mask of the counters whose counts are known. */
 struct track {
 	uint64_t	known;
 };
@@ -55,10 +52,10 @@ struct track {
 /**
  * struct csv - state of the export
  * @columns:	counters that have columns, valid if @begun is set
- * @between:	like @columns, for the counters of records between calls
+ * @between:	counters of records among calls from the instruction trace
  * @calls:	number of calls that have begun
- * @whole:	columns of the whole trace
- * @kept:	bytes of cached texts
+ * @whole:	text of the columns that are the same in all rows
+ * @kept:	size of the cached texts in bytes
  */
 struct csv {
 	bool		begun;
@@ -74,7 +71,7 @@ struct csv {
 	struct tracks	tracks;
 };
 
-/* A row's time columns; those that are not @known are empty. */
+/* A row's time columns; a column whose time is unknown is empty. */
 struct times {
 	bool		begins;
 	bool		begin_inferred;
@@ -110,7 +107,7 @@ struct row {
 
 /* ---- columns ------------------------------------------------------------ */
 
-/* Return the column in @between of a counter of records between calls, or COUNTERS_NONE. */
+/* Return the column in @between of a counter of records among calls, or COUNTERS_NONE. */
 static unsigned int find_between(const struct csv *csv, const char *name)
 {
 	unsigned int c;
@@ -122,8 +119,8 @@ static unsigned int find_between(const struct csv *csv, const char *name)
 }
 
 /*
- * Add these columns before the first record between calls, because the first row is often that
- * of an earlier call.
+ * Add the columns of records among calls before the first such record, because the first row, which
+ * determines the columns, is often that of an earlier call.
  */
 static void expect_between(struct export *export)
 {
@@ -139,7 +136,7 @@ static void expect_between(struct export *export)
 		counters_assign(&csv->between, &header, header.counters, column);
 }
 
-/* Add columns for counters that the side-car file lacks. */
+/* Add columns for counters that are not in the side-car file. */
 static void add_between(struct export *export)
 {
 	const struct counters *counters = analysis_recorded(export->analysis);
@@ -279,7 +276,7 @@ static struct function *get_function(struct export *export, uint32_t number)
 	return &csv->function[number];
 }
 
-/* Format name, object and build-id; return the length of the name. */
+/* Format a function's name, object and build-id; return the length of the name. */
 static size_t describe(struct export *export, uint32_t number, char text[TEXT_SIZE])
 {
 	uint64_t address = functions_address(analysis_functions(export->analysis), number);
@@ -469,7 +466,7 @@ static void put_between(struct export *export, const struct analysis_point *poin
 		put_unless(export, !(known >> c & 1), known >> c & 1 ? count[c] : 0);
 }
 
-/* Write the counts of a row; those that are not @known, perhaps all of them, are empty. */
+/* Write the counts of a row; the fields of counts that are not in @known are empty. */
 static void end_row(struct export *export, const struct row *row, uint64_t known,
 		    const uint64_t *total, const uint64_t *self)
 {

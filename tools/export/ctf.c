@@ -31,7 +31,7 @@
 #define IDENTIFIER_SIZE	(COUNTERS_NAME_SIZE + sizeof("__ticks") - 1)
 
 struct stream {
-	bool		begun;		/* the file has been created */
+	bool		begun;		/* set once the file has been created */
 	uint64_t	first;		/* range of times of the packet's events */
 	uint64_t	last;
 	size_t		used;
@@ -39,11 +39,11 @@ struct stream {
 };
 
 struct ctf {
-	struct stream	**stream;	/* two for each thread: calls, and records between them */
+	struct stream	**stream;	/* two per thread: for calls, and for records among them */
 	unsigned int	streams;
 	bool		failed;
 	unsigned int	sets;
-	uint64_t	set[SETS_MAX];	/* bit n: column n */
+	uint64_t	set[SETS_MAX];	/* sets of columns: bit n stands for column n */
 	uint64_t	untimed;
 	uint64_t	uncounted;	/* events whose counts are left out */
 };
@@ -172,7 +172,9 @@ static uint8_t *put_u64(uint8_t *at, uint64_t value)
 	return at + 8;
 }
 
-/* A record as an event; records that may be missing have no @record. */
+/*
+ * An event made from a record. @record is NULL for an event that says that records may be missing.
+ */
 struct event {
 	const struct thread		*thread;
 	unsigned int			src;
@@ -216,7 +218,7 @@ static size_t make_event(struct export *export, struct ctf *ctf, uint8_t *bytes,
 	return (size_t)(at - bytes);
 }
 
-/* Leave out events without a time, and those that would make the stream's time decrease. */
+/* Leave out events without a time, and those before the stream's latest time. */
 static void put_event(struct export *export, bool timed, const struct event *event)
 {
 	uint8_t bytes[64 + 2 * STRING_MAX + 8 * COUNTERS_MAX];
@@ -327,7 +329,7 @@ static void put_class(struct export *export, struct output *out,
 				   "\tstream_id = 0;\n};\n\n", kind_name[kind], kind);
 		return;
 	}
-	/* Omit a set with columns that only the other kind of counters has. */
+	/* Omit a set with more columns than this kind of event has. */
 	if (counters->count < COUNTERS_MAX && ctf->set[set] >> counters->count)
 		return;
 	put_format(out, "event {\n\tname = \"%s\";\n\tid = %u;\n\tstream_id = 0;\n"

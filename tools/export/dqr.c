@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Writes input for SiFive's decoder: a folder for each channel, with a trace with one header per
- * source, settings for each program or shared object in it, and copies of these objects
- * relocated to their load addresses.
+ * source, settings for each program or shared object that occurs in the trace, and copies of these
+ * objects relocated to their load addresses.
  *
  * Records are re-encoded. The times of words are chosen so that the decoder prints the same times
  * as for the original trace.
@@ -60,9 +60,9 @@ struct channel {
 
 /**
  * struct object - a program or shared object
- * @name:	name of its copy
+ * @name:	name of the object's copy
  * @channels:	bit n is set if the current trace of channel n contains it
- * @stripped:	the decoder cannot read the object, which has no symbol table
+ * @stripped:	set if the object has no symbol table, so the decoder cannot read it
  * @records:	number of records with addresses in the object
  */
 struct object {
@@ -82,8 +82,8 @@ struct dqr {
 	uint64_t	unknown;	/* records without header or addresses */
 	uint64_t	parts;		/* records that follow too many changes of counters */
 	uint64_t	inferred;
-	bool		crowded;	/* too many objects */
-	uint32_t	shared;		/* channels of several threads */
+	bool		crowded;	/* some objects are left out: too many */
+	uint32_t	shared;		/* channels that several threads share */
 	bool		failed;
 };
 
@@ -381,7 +381,7 @@ static void name_object(const struct dqr *dqr, struct object *object)
 			*at = '_';
 }
 
-/* Return the object that contains an address, if its file exists. */
+/* Return the object that contains an address, or NULL if its file does not exist. */
 static struct object *find_object(struct dqr *dqr, uint64_t address)
 {
 	struct symbols_object in;

@@ -17,12 +17,12 @@
  * @format:	--format, as an index, or -1 if none
  * @weight:	--weight, or NULL for the default
  * @object:	--object, or NULL for the program
- * @weighed_by:	weight of a tree as enum tree_weight, for exporters in @end
+ * @weighed_by:	weight of the tree as enum tree_weight; valid in @end
  * @input:	the trace
  * @analysis:	analysis that finds the calls
- * @out:	the output, or NULL if it is a folder, and for trees until @end
+ * @out:	the output; NULL if it is a folder, and, for exporters of trees, NULL until @end
  * @tree:	the call tree, for exporters that build it
- * @untimed:	records between calls that have no time although the format needs one
+ * @untimed:	number of records among calls that are left out because they have no time
  * @private:	the exporter's own state
  */
 struct export {
@@ -95,13 +95,16 @@ void export_tree_uncharge(void *context, uint64_t columns);
 /** export_stop() - stop after a failed write, for @ops of exporters that write while they read */
 bool export_stop(void *context);
 
-/** export_is_time() - whether a weight is in ticks: the whole time, or that on or off the CPU */
+/** export_is_time() - whether a weight is a time in ticks: all, on the CPU, or off the CPU */
 bool export_is_time(const struct export *export, int weight);
 
 /** export_is_unsure() - whether a node's weight without callees is an inexact time or count */
 bool export_is_unsure(const struct export *export, uint32_t node, int weight);
 
-/* How certain a node's weight without callees is, and the names' suffixes for formats without marks. */
+/*
+ * How certain a node's weight without callees is. Formats without marks append a suffix to the
+ * name.
+ */
 enum export_mark {
 	EXPORT_EXACT,
 	EXPORT_INFERRED,
@@ -123,19 +126,18 @@ uint64_t export_nanoseconds(const struct export *export, uint64_t ticks);
 
 /**
  * export_own_time() - return a node's own time in nanoseconds, or ticks if their rate is unknown
- * @ticks:	time of the node's function in the previous nodes, to which this node's time is
- *		added
+ * @ticks:	time of the node's function in the previous nodes; this node's time is added to it
  * @own:	the node's own time in ticks
  *
  * The result is rounded so that the nodes of a function add up to the time that report shows.
  */
 uint64_t export_own_time(const struct export *export, uint64_t *ticks, uint64_t own);
 
-/** export_point_name() - write a record between calls as text: "enter main" */
+/** export_point_name() - write a record among calls as text: "enter main" */
 void export_point_name(const struct export *export, const struct analysis_point *point,
 		       char name[EXPORT_NAME_SIZE]);
 
-/** export_point_note() - return text that says what is unusual about a point's counts, or NULL */
+/** export_point_note() - return a text about a loss or a change of harts before a point, or NULL */
 const char *export_point_note(const struct analysis_point *point);
 
 /**

@@ -24,13 +24,13 @@
  * @stack:	row of each node in its thread's table of stacks
  * @row:	row of each key_of() in the thread's tables plus 1
  * @function:	key of each row
- * @file:	index of the string with the file name of each function
+ * @file:	index, by function, of the string with the function's file name
  * @functions:	rows in the thread's tables of functions and frames; a function has another row for
  *		each mark
  * @strings:	number of strings of the thread
  * @thread:	the thread's node
  * @at:		sum of the weights of the samples so far
- * @any:	the column already has a value
+ * @any:	set if the column already has a value
  */
 struct writer {
 	struct export	*export;
@@ -49,7 +49,7 @@ struct writer {
 
 #define NO_FILE	UINT32_MAX
 
-/* Return a number for a node's function and its mark. */
+/* Return a number that identifies a node's function and its mark. */
 static uint32_t key_of(const struct writer *writer, uint32_t node)
 {
 	return writer->export->tree.node[node].function * EXPORT_MARKS +
@@ -228,7 +228,7 @@ static void add_path(struct writer *writer, uint32_t node)
 {
 	const uint32_t key = key_of(writer, node);
 
-	/* In this pass, @at counts the stacks. */
+	/* Until the samples are written, @at is the number of stacks. */
 	writer->stack[node] = (uint32_t)writer->at++;
 	if (writer->row[key])
 		return;

@@ -126,7 +126,7 @@
 	// ---- functions ---------------------------------------------------
 
 	// Return sums by function. Walk down the tree and back up, because a recursive call is part
-	// of the outer call's total. If @merged, functions with the same name are merged.
+	// of the outer call's total. If @merged is set, functions with the same name are merged.
 	function functionsOf(data, nodes, merged) {
 		var named = new Map(), path = [nodes[0]], n;
 		var rows = data.functions.map(function (f, i) {

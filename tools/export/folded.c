@@ -7,9 +7,9 @@
 #include "export.h"
 
 /*
- * Write the names along the path from the root. An outermost frame says that the counts are per
- * hart, and the end of a name that its weight is not exact, because the format has no other place
- * for this.
+ * Write the names along the path from the root. The format has no other place for notes, so an
+ * additional outermost frame says that counts are per hart, and a name's suffix says that its
+ * weight is not exact.
  */
 static void put_path(struct export *export, uint32_t *path, uint32_t node)
 {

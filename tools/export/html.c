@@ -24,17 +24,17 @@
 #define PLOTS_MAX	32
 #define PLOTTED_MAX	64
 
-/* A loss: records of the thread may be missing before its record at this time. */
+/* A loss: records of the thread may be missing before its record at @time. */
 struct loss {
 	uint32_t	thread;
 	uint64_t	time;
 };
 
 /**
- * struct plots - the counters of the first threads
+ * struct plots - what the counters of the first threads counted over time
  * @count:	counts in each interval, by thread and counter
  * @since:	time of each thread's latest record
- * @counting:	set if that time is known
+ * @counting:	set if @since is known
  */
 struct plots {
 	double		*count[PLOTS_MAX][COUNTERS_MAX];
@@ -42,7 +42,9 @@ struct plots {
 	bool		counting[PLOTS_MAX];
 };
 
-/* Counters of calls, and those between two records in a trace with instruction trace. */
+/*
+ * Kinds of plots: counters of calls, and, in a trace with instruction trace, counters of records.
+ */
 enum { PLOTS_CALLS, PLOTS_RECORDS, PLOTS };
 
 struct html {
@@ -50,10 +52,10 @@ struct html {
 	struct loss	*loss;
 	struct spans	spans;
 	uint32_t	span_threads;
-	/* The number of levels of each thread's calls. */
+	/* Number of levels of calls, by thread. */
 	uint32_t	*levels;
 	uint32_t	threads;
-	/* Whether each function has calls without a time. */
+	/* Whether a function has calls without a time, by function. */
 	bool		*untimed;
 	uint32_t	functions;
 	uint32_t	losses;
@@ -109,7 +111,7 @@ static void *with_room(struct html *html, void *items, uint32_t *room, uint32_t 
 	return more;
 }
 
-/* Count the call's level: a thread's calls and points have a row for each level. */
+/* Make sure that the thread has a row for the call's level. */
 static void add_level(struct html *html, const struct call *call)
 {
 	uint32_t *levels = with_room(html, html->levels, &html->threads, call->thread,
@@ -171,10 +173,13 @@ static void html_lost(void *context, struct analysis_thread *thread)
 		html->loss[html->losses++] = (struct loss){ thread->thread->id, thread->now };
 }
 
-/* Double the length of the intervals. */
+/* Double the length of the intervals by merging pairs. */
 static void widen(struct html *html)
 {
-	/* The first interval may be the second half of its pair. */
+	/*
+	 * If the first interval is the second half of its new interval, it is not merged with the
+	 * next.
+	 */
 	unsigned int half = html->first >> html->shift & 1, p, i;
 
 	for (p = 0; p < PLOTS_ALL; p++) {
@@ -278,7 +283,7 @@ static void add_counts(struct html *html, struct plots *plots, unsigned int plot
 	if (plot >= PLOTS_MAX)
 		return;
 	since = plots->since[plot];
-	/* It is unknown when the counts of a thread's first record began. */
+	/* It is unknown at which time the counts of a thread's first record began. */
 	if (!plots->counting[plot] || now < since)
 		known = 0;
 	plots->counting[plot] = true;
@@ -336,7 +341,7 @@ static void html_point(void *context, struct analysis_thread *thread,
 	calls_add(html->calls, &call, NULL, 0);
 }
 
-/* html_point() adds the counts of other records. */
+/* The counts of records among calls are added by html_point(). */
 static void html_step(void *context, struct analysis_thread *thread,
 		      const struct analysis_step *step)
 {

@@ -26,7 +26,7 @@ struct move {
 	bool		compressed;
 };
 
-/* The rest of a section, or of a unit in it. */
+/* The rest of a section, or of a unit in a section. */
 struct cursor {
 	uint8_t		*at;
 	uint8_t		*end;
@@ -73,8 +73,8 @@ static void move_address(const struct move *move, struct cursor *cursor)
 }
 
 /*
- * Take the next unit of a debug section, after its length. @offset is set to the size of an offset
- * in the unit. Return false after the last.
+ * Set @unit to the contents of a debug section's next unit, after the unit's length; set @offset to
+ * the size of an offset in the unit. Return false after the last unit.
  */
 static bool take_unit(struct cursor *section, struct cursor *unit,
 		      unsigned int *offset)
@@ -208,7 +208,9 @@ static void move_addresses(const struct move *move, struct cursor *unit,
 		move_address(move, unit);
 }
 
-/* Moves the addresses in a section of units. */
+/*
+ * The debug sections that consist of units, with the functions that move the addresses in a unit.
+ */
 static const struct {
 	const char	*name;
 	void		(*move)(const struct move *move, struct cursor *unit,
@@ -261,7 +263,7 @@ static void move_entries(struct move *move, Dwarf_Die *die, unsigned int depth)
 	} while (!dwarf_siblingof(die, die));
 }
 
-/* Only functions and units have addresses; DWARF 4 ranges are relative to a unit's. */
+/* Move only the addresses of functions and units, to which DWARF 4 ranges are relative. */
 static void move_info(struct move *move, Elf_Scn *info)
 {
 	Dwarf *dwarf = dwarf_begin_elf(move->elf, DWARF_C_READ, NULL);
@@ -344,7 +346,7 @@ static bool move_all(struct move *move)
 
 	if (elf_getshdrstrndx(move->elf, &names))
 		return false;
-	/* All data keeps its offset in the file. */
+	/* Let all data keep its offset in the file. */
 	elf_flagelf(move->elf, ELF_C_SET, ELF_F_LAYOUT);
 	move->bytes = gelf_getclass(move->elf) == ELFCLASS32 ? 4 : 8;
 	move_headers(move);

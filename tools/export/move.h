@@ -12,8 +12,8 @@
  * @to:		the copy, which must not exist
  * @bias:	added to its addresses, or 0 for an unchanged copy
  *
- * Changes headers, sections, symbols, and the addresses of functions and lines
- * in the debug information, but neither code nor the dynamic linker's data.
+ * Headers, sections, symbols, and the addresses of functions and lines in the debug information are
+ * changed, but neither code nor the dynamic linker's data.
  *
  * Return: 0, or -1 after printing an error.
  */

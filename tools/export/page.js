@@ -291,7 +291,7 @@ var PAGE = (function () {
 		page.draw();
 		if (DATA.trigger && page.trigger)
 			page.trigger(DATA.trigger);
-		// Draws again once the calls of the first view are unpacked.
+		// Redraw once the calls of the first view are unpacked.
 		page.settled().then(function () {
 			page.draw();
 			document.body.dataset.ready = "yes";

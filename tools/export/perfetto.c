@@ -35,7 +35,7 @@
 /* The lowest id of a clock that a sequence defines. */
 #define CLOCK_OWN	64
 
-/* Room for a thread's label and what its track shows. */
+/* Size of a thread's label with a suffix for what the track shows. */
 #define LABEL_SIZE	(sizeof(((struct thread *)NULL)->label) + 16)
 
 /* The sequence and track that belong to no thread. */
@@ -47,7 +47,7 @@
 #define TRACK_RECORDS	(5ull << 32)
 #define TRACK_COUNTED	(6ull << 32)
 
-/* The sequences of a thread's times on and off the CPU, and of its records between calls. */
+/* The sequences of a thread's times on and off the CPU, and of its records among calls. */
 #define SEQUENCE_CPU	(1u << 31)
 #define SEQUENCE_RECORDS (1u << 30)
 
@@ -74,15 +74,15 @@
 /**
  * struct track - a thread
  * @at:		time of its latest packet
- * @on_cpu:	the track of its times on and off the CPU has begun
- * @records:	the track of its records between calls has begun
- * @counters:	number of counters that have a track
- * @counted:	number of counters of those records that have a track
+ * @on_cpu:	set once the track of the thread's times on and off the CPU has begun
+ * @records:	set once the track of the thread's records among calls has begun
+ * @counters:	number of counters of calls that have a track
+ * @counted:	number of counters of records among calls that have a track
  * @notes:	number of annotation names that have been written
  * @name:	event names that have been written, at the index given by their
  *		number
- * @pending:	counts since the counter's latest packet, by column
- * @ticks:	times on and off the CPU in its packets so far
+ * @pending:	counts since the latest packet of each counter, by column
+ * @ticks:	times on and off the CPU in the thread's packets so far
  */
 struct track {
 	bool		begun;
@@ -255,7 +255,7 @@ static void put_process(struct export *export, const struct thread *thread, uint
 	put_descriptor(export, sequence, &descriptor);
 }
 
-/* Return a thread's state, which begins with its first time, or NULL if out of memory. */
+/* Return a thread's state, which is set up at the thread's first time, or NULL if out of memory. */
 static struct track *get_track(struct export *export, const struct analysis_thread *thread)
 {
 	struct perfetto *perfetto = export->private;
@@ -316,7 +316,7 @@ static void describe_counters(struct export *export, const struct thread *thread
 
 /**
  * struct event - a packet of a thread with an event
- * @name:	name of the event, if its sequence does not have it yet
+ * @name:	name of the event, if it is new to the sequence
  * @note:	annotations, and the names that the sequence does not have yet
  */
 struct event {
@@ -357,8 +357,8 @@ static void end_event(struct export *export, struct event *event, struct track *
 }
 
 /*
- * Names an event. Only a name that is new to the sequence is written: @text, or a function's name
- * if @text is NULL.
+ * Name an event @text, or with a function's name if @text is NULL. The name itself is written only
+ * if it is new to the sequence.
  */
 static void name_event(struct export *export, struct event *event, struct track *track,
 		       uint32_t number, const char *text)
@@ -430,7 +430,7 @@ static void name_notes(struct export *export, struct event *event, struct track 
 
 /* ---- records ------------------------------------------------------------ */
 
-/* Write the counts since the previously written ones. */
+/* Write what counters have counted since the counts that were written last. */
 static void put_counts(struct export *export, const struct analysis_thread *thread,
 		       struct track *track)
 {
@@ -615,9 +615,9 @@ static void perfetto_span(void *context, struct thread *thread, enum oncpu_state
 	put_edge(export, thread, SLICE_END, NULL, to);
 }
 
-/* ---- records between calls ---------------------------------------------- */
+/* ---- records among calls ------------------------------------------------ */
 
-/* Write an event to the thread's sequence of records, in which each packet contains its names. */
+/* Write an event to the thread's sequence of records, in which names are not interned. */
 static void put_recorded(struct export *export, const struct thread *thread,
 			 Perfetto__TrackEvent *event, uint64_t time)
 {

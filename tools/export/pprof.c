@@ -35,14 +35,14 @@ enum text {
 
 /**
  * struct writer - state of an export
- * @weight:	the meaning of each value of a sample: enum tree_weight
- * @strings:	entries of the table of strings so far
- * @text:	the entry of each enum text
+ * @weight:	meaning of each value of a sample: enum tree_weight
+ * @strings:	number of strings in the table so far
+ * @text:	indexes of strings in the table, by enum text
  * @ticks:	time in the samples so far, by function and value; @used is set for a function that
  *		has a sample
- * @thread:	the thread's node, by node
- * @label:	entry of the thread's name, by thread
- * @cut:	a path was too long
+ * @thread:	node of the thread to which a node belongs, by node
+ * @label:	index of the string with a thread's name, by thread
+ * @cut:	set if a path was too long
  */
 struct writer {
 	struct export	*export;
@@ -223,7 +223,7 @@ static void put_samples(struct writer *writer)
 	const struct tree *tree = &writer->export->tree;
 	uint32_t node;
 
-	/* A node's number is greater than its caller's. */
+	/* Callers precede callees, because a node's number is greater than its caller's. */
 	for (node = 1; node < tree->nodes; node++) {
 		uint32_t parent = tree->node[node].parent;
 
@@ -273,7 +273,7 @@ static void put_mappings(struct writer *writer)
 	}
 }
 
-/* A function's file is usually that of the previous function. */
+/* Reuse the previous function's string, because most functions are in the same file. */
 static int64_t put_file(struct writer *writer, const char *file)
 {
 	if (!file)

@@ -7,7 +7,7 @@
 #include "protobuf.h"
 
 #define ROOM		(64u << 10)
-/* zlib: the largest window, in a gzip file. */
+/* Parameter of deflateInit2(): the largest window, and the gzip format. */
 #define GZIP_WINDOW	(15 + 16)
 
 /* @buffer comes first, because protobuf-c passes it to append(). */
@@ -18,7 +18,7 @@ struct protobuf {
 	uint8_t		room[ROOM];
 };
 
-/* There is always room in the output, so deflate() does not fail. */
+/* The output buffer always has room, so deflate() does not fail. */
 static void compress_part(struct protobuf *protobuf, int flush)
 {
 	do {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Serializes protocol buffer messages one after another, and compresses them. Several
- * messages that each contain some of the fields are equivalent to one with all fields.
+ * Serializes protocol buffer messages one after another, and compresses them. A message can be
+ * written in parts: several messages with some of the fields each are equivalent to one message
+ * with all fields.
  */
 #ifndef SIFIVE_TRACE_PROTOBUF_H
 #define SIFIVE_TRACE_PROTOBUF_H
@@ -23,7 +24,7 @@ struct protobuf *protobuf_gzip(struct output *out);
 /** protobuf_put() - write a message */
 void protobuf_put(struct protobuf *protobuf, const ProtobufCMessage *message);
 
-/** protobuf_end() - write the rest and free the writer; NULL is allowed */
+/** protobuf_end() - write the remaining data and free the writer; NULL is allowed */
 void protobuf_end(struct protobuf *protobuf);
 
 /** protobuf_number() - return a count, limited to the range of a signed field */

@@ -93,8 +93,8 @@
 		}).join("");
 	}
 
-	// Select a time range and show a table of it, in which calls count for their part in the
-	// range.
+	// Select a time range and show a table of its functions. Of a call that is only partly in
+	// the range, that part counts.
 	page.selected = function (range) {
 		var rows = {}, mine = ++asked;
 
@@ -113,7 +113,8 @@
 		CALLS.scan(range[0], range[1], function (data, i) {
 			var r = row(rows, data.name[i]), caller, end = data.begin[i] + data.length[i];
 			var inside = Math.min(end, range[1]) - Math.max(data.begin[i], range[0]);
-			// It is unknown when a call's thread waited during the call.
+			// It is unknown when in the call the thread waited, so assume that the wait
+			// was spread evenly.
 			var cut = data.waited[i] && inside < data.length[i];
 			var part = inside - (data.waited[i] && data.waited[i] * inside /
 								data.length[i]);

@@ -27,7 +27,7 @@ struct spans {
 	uint64_t	left_out;
 };
 
-/** spans_add() - add a span; returns false if out of memory */
+/** spans_add() - add a span; return false if out of memory */
 bool spans_add(struct spans *spans, const struct span *span);
 
 /** spans_sort() - sort the spans by their ends; call this after the last one has been added */

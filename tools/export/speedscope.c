@@ -15,7 +15,7 @@
 /*
  * @width:	weight of each node with its callees
  * @marked:	for each function and mark, the number of the frame whose name has the mark, or 0
- * @at:		weight before the current position of the thread
+ * @at:		sum of the weights before the current position in the thread
  */
 struct writer {
 	struct export	*export;
@@ -30,14 +30,14 @@ static void measure(struct writer *writer)
 	const struct tree *tree = &writer->export->tree;
 	uint32_t i;
 
-	/* A node's number is greater than its caller's. */
+	/* Visit callees before callers: a node's number is greater than its caller's. */
 	for (i = tree->nodes - 1; i; i--) {
 		writer->width[i] += tree_self(tree, i, writer->export->weighed_by);
 		writer->width[tree->node[i].parent] += writer->width[i];
 	}
 }
 
-/* Positions are rounded rather than weights, so that the total is exact. */
+/* Round positions rather than weights, so that the total is exact. */
 static uint64_t position(const struct export *export, uint64_t weight)
 {
 	if (!export_is_time(export, export->weighed_by) || !export->input.hz)
@@ -127,7 +127,7 @@ static void put_frame(struct export *export, uint32_t number, uint32_t function,
 	put_char(export->out, '}');
 }
 
-/* A frame's number is that of its function; frames whose names have marks follow. */
+/* A frame has the number of its function; frames whose names have marks follow. */
 static void put_frames(struct writer *writer)
 {
 	struct export *export = writer->export;

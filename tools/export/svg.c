@@ -26,8 +26,8 @@ struct layout {
 	uint64_t		*width;		/* width of each node, including its callees */
 	uint64_t		*left;
 	bool			*unsure;	/* nodes whose width is partly inexact */
-	uint64_t		least;		/* narrower boxes are omitted */
-	uint32_t		omitted;	/* because there are too many */
+	uint64_t		least;		/* minimum width of a box */
+	uint32_t		omitted;	/* boxes beyond BOXES_MAX */
 	uint32_t		depth;
 };
 
@@ -40,7 +40,7 @@ static void lay_out(const struct export *export, struct layout *layout)
 		layout->width[i] = tree_self(tree, i, layout->weight);
 		layout->unsure[i] = export_is_unsure(export, i, layout->weight);
 	}
-	/* A node's number is greater than its caller's. */
+	/* Visit callees before callers: a node's number is greater than its caller's. */
 	for (i = tree->nodes - 1; i; i--) {
 		layout->width[tree->node[i].parent] += layout->width[i];
 		layout->unsure[tree->node[i].parent] |= layout->unsure[i];
@@ -58,7 +58,7 @@ static void lay_out(const struct export *export, struct layout *layout)
 	}
 }
 
-/* Return the number of levels above the bottom of the page, or 0 for the root. */
+/* Return a node's level: 0 for the root, which is at the bottom of the page. */
 static uint32_t level(const struct tree *tree, uint32_t node)
 {
 	return node == TREE_ROOT ? 0 : tree->node[node].depth + 1;

@@ -10,8 +10,8 @@
 	var range = null, timeline, area, frame, ruler, plots = [];
 	var tall = 0, pending = [], lanes, laneOf = [];
 
-	// The time of the run that the trace lacks, before its first record or after its last one, of
-	// which the view of the whole trace shows a part. If its length is unknown, it is that part.
+	// The time of the run that the trace does not cover, before its first record or after its
+	// last one. If its length is unknown, assume a fixed share of the trace's length.
 	var run = DATA.coverage.run_seconds, traced = DATA.coverage.trace_seconds;
 	var lacks = run && traced ? Math.max(0, run - traced) * DATA.hz : 0;
 	var before = DATA.coverage.part === "last" ? lacks || whole / 25 : 0;
@@ -112,8 +112,8 @@
 		drawRange(c);
 	}
 
-	// Areas of calls that are too short to be drawn one by one, by thread: [left, right, y,
-	// height]. Adjacent ones become one.
+	// Areas of calls that are too short to be drawn individually, by thread: [left, right, y,
+	// height]. Adjacent areas are merged.
 	var held = new Map();
 
 	function drawHeld(c) {
@@ -174,7 +174,8 @@
 		return rows;
 	}
 
-	// Draw the calls of a row. Those that end behind a call which is already drawn are hidden.
+	// Draw the calls of a row. Calls that would be hidden by a call that is already drawn are
+	// skipped.
 	function drawRow(c, row, chunk, data) {
 		var unit = c.w / span(), end = -1, y = row[2];
 
@@ -193,8 +194,8 @@
 		});
 	}
 
-	// Draw the strip of a lane, which shows time on and off the CPU: the first part that ends
-	// in each pixel.
+	// Draw a thread's strip, which shows time on and off the CPU. In each pixel, only the first
+	// period that ends there is drawn.
 	function drawSpans(c, lane, y) {
 		var ends = lane.ends, i = later(ends, view[0]), part, x, w;
 
@@ -302,7 +303,7 @@
 			page.time(view[1]) + " of " + page.time(whole);
 	}
 
-	// Draws once in the next frame, regardless of the number of requests.
+	// Draw once in the next frame, regardless of the number of requests.
 	var due = false;
 	function redraw() {
 		if (due)
@@ -346,7 +347,7 @@
 			range = null;
 		redraw();
 	};
-	// Returns what each plotted counter counted in a time range, estimated from its intervals.
+	// Return what each plotted counter counted in a time range, estimated from its intervals.
 	page.times.counted = function (from, to) {
 		return plots.map(function (plot) {
 			var sum = 0, i, b;
@@ -447,7 +448,8 @@
 
 		CALLS.counts(hit.chunk, hit.i).then(function (counts) {
 			counts.forEach(function (count, c) {
-				// Count since the previous record, plus 1, or 0 if unknown.
+				// @count is the count since the previous record plus 1, or 0 if
+				// unknown.
 				if (record && count)
 					mine.text += "\n" + DATA.between[c] + ": +" + (count - 1);
 				else if (!record && DATA.counters[c] !== "timestamp")
@@ -475,7 +477,7 @@
 
 	// ---- pointer and keyboard ----------------------------------------
 
-	// The place of each pointer; two pointers pinch.
+	// Position of each pointer; two pointers form a pinch gesture.
 	var down = new Map(), selecting = null;
 
 	function pinch(c, event) {
@@ -584,7 +586,7 @@
 			return Math.min(tall, Math.max(200, Math.round(innerHeight * TALL)));
 		}, "calls of " + lanes.length + (lanes.length === 1 ? " thread" : " threads") +
 		   " over time; the table of functions below has their sums"), tell);
-		// The canvas remains visible while the lanes scroll.
+		// The canvas remains in place while the threads' lanes scroll under it.
 		var spacer = page.element("div", area);
 		area.addEventListener("scroll", redraw);
 		timeline.fit = function () {

@@ -54,7 +54,10 @@ const char *tracks_process(const struct meta *meta, const struct thread *thread)
 		else if (!i)
 			exe = meta->exe;
 	}
-	/* If everything was sampled, the command's own program is only one of the processes. */
+	/*
+	 * With record -a, all processes are sampled, of which the program that the command ran is
+	 * only one.
+	 */
 	if (!meta->processes && threads_process(meta, thread->pid))
 		return threads_process(meta, thread->pid);
 	if (exe)

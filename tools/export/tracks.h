@@ -12,7 +12,7 @@
 
 /**
  * struct tracks - the states of all threads
- * @size:	size of each state in bytes
+ * @size:	size of a thread's state in bytes
  */
 struct tracks {
 	size_t		size;
@@ -34,8 +34,8 @@ int64_t tracks_pid(const struct thread *thread);
 int64_t tracks_tid(const struct thread *thread);
 
 /**
- * tracks_process() - return the name of the program that the thread's process executed last, if
- * known
+ * tracks_process() - return the name of the program that the thread's process executed last;
+ * "unknown" or "program" if its name is unknown
  */
 const char *tracks_process(const struct meta *meta, const struct thread *thread);
 
