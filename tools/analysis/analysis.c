@@ -583,7 +583,7 @@ static void begin_flows(struct analysis *analysis)
 	threads_share(analysis->threads, THREADS_FLOW_CHANNEL);
 	if (analysis->joins)
 		return;
-	/* Without a side-car file, it was unexpected, so records may have begun calls. */
+	/* This was unknown without a side-car file, so records may already have begun calls. */
 	analysis->joins = true;
 	analysis->charged = 0;
 	order_flush(analysis->order);
