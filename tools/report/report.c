@@ -62,7 +62,7 @@ static const struct cli_option file_options[] = {
 	  .help = "compare with OTHER, a later trace: show how much more or less it costs; a file given with --meta belongs to the first trace. Repeat it for further runs of the later program: medians are compared, and changes that chance does not explain have a confidence",
 	  .set = cli_append, .offset = offsetof(struct report_options, diff) },
 	{ .name = "runs",
-	  .help = "with --diff: each TRACE is a run of its own, and not a sink of one recording",
+	  .help = "with --diff: each TRACE is a separate run, not one sink of a recording",
 	  .set = cli_flag, .offset = offsetof(struct report_options, runs) },
 	/* The keywords are in the order of enum report_format. */
 	{ .name = "format", .value = "text|csv|json",
