@@ -147,7 +147,7 @@ def read_library(command):
     with sifive_trace.Trace(command[-1], symfs=symfs) as trace:
         for _ in trace:
             pass
-        assert f"{len(found.records)} records between the calls of the instruction trace are " \
+        assert f"{len(found.records)} records among calls from the instruction trace are " \
             "left out" in trace.messages, trace.messages
     return found
 

@@ -175,7 +175,7 @@ TEST_F(command, intervals_show_counts_and_executed_functions)
 /* A command either shows the records, or reports that they are left out. */
 TEST_F(command, records_are_shown_or_reported_as_omitted)
 {
-	static const char missing[] = ": 3 records between the calls of the instruction trace are "
+	static const char missing[] = ": 3 records among calls from the instruction trace are "
 				      "left out: see sifive-trace report --by interval ";
 	static const struct {
 		const char *command;

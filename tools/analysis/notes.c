@@ -68,7 +68,7 @@ static void switch_notes(const struct oncpu *oncpu, const struct input *input)
 static void left_out(const struct input *input, uint64_t records)
 {
 	if (records && !input->options->trace.quiet)
-		report("%s: %" PRIu64 " record%s between the calls of the instruction trace %s left out: see sifive-trace report --by interval for the counts between records, and sifive-trace replay for each record",
+		report("%s: %" PRIu64 " record%s among calls from the instruction trace %s left out: see sifive-trace report --by interval for the counts between records, and sifive-trace replay for each record",
 		       input->options->path, records, records == 1 ? "" : "s",
 		       records == 1 ? "is" : "are");
 }
