@@ -14,7 +14,7 @@
 #define SHOW_LEAST	250
 #define SHOW_MOST	1000
 
-/* Group of threads whose process is unknown. */
+/* Group number for threads whose process is unknown. */
 #define NO_PROCESS	UINT32_MAX
 
 static uint64_t key(uint32_t function, uint32_t group)

@@ -11,7 +11,7 @@
 
 struct entry {
 	const struct meta_thread *meta;
-	int			channel;	/* empty where headers name the thread */
+	int			channel;	/* no channel if headers name the thread */
 	uint64_t		from;		/* unwrapped */
 	uint64_t		to;
 	struct thread		*thread;	/* created when needed */

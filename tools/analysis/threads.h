@@ -94,8 +94,8 @@ unsigned int threads_left_out(const struct threads *threads);
 struct thread *threads_before(const struct threads *threads, const struct thread *thread);
 
 /**
- * threads_process() - return the name of a process's latest program, or, if samples, switches or
- * instruction trace name the threads, that of its first thread; return NULL if unknown
+ * threads_process() - return the name of a process's latest program. If that is unknown, return the
+ * name of its first thread, if samples, switches or instruction trace name it; otherwise NULL
  */
 const char *threads_process(const struct meta *meta, int64_t pid);
 

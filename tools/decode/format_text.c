@@ -48,7 +48,7 @@ struct text {
 	unsigned int	generation;
 	struct counters	counters;
 	size_t		width[COUNTERS_MAX];
-	/* Columns in the last heading. */
+	/* Number of columns in the latest heading. */
 	struct counters	heading;
 	struct stream	*stream[PERFREC_SOURCES][PERFREC_CHANNELS];
 };

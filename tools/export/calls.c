@@ -217,7 +217,7 @@ static void sort(struct pending *pending)
 			pending->call);
 }
 
-/* Writes a column of the calls, in the order of the calls. */
+/* Write a column of the calls, in the order of the calls. */
 #define PUT_COLUMN(to, pending, i, call, value)					\
 	do {									\
 		for ((i) = 0; (i) < (pending)->calls; (i)++) {			\

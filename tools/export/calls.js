@@ -31,7 +31,8 @@ var CALLS = (function () {
 	function byTime(list) {
 		list.reach = [];
 		list.sort(function (a, b) { return a.first - b.first; });
-		// A chunk that begins earlier may end later.
+		// Elements of @reach are running maximums, because a chunk that begins earlier can
+		// end later.
 		list.forEach(function (chunk, i) {
 			list.reach.push(Math.max(chunk.last, i ? list.reach[i - 1] : 0));
 		});

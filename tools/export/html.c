@@ -61,7 +61,7 @@ struct html {
 	uint32_t	losses;
 	uint64_t	more_losses;
 	bool		timed;
-	uint64_t	first;		/* times of the records */
+	uint64_t	first;		/* first and last time of the records */
 	uint64_t	last;
 	/* An interval has 1 << shift ticks; the first one is number first >> shift. */
 	unsigned int	shift;
@@ -71,7 +71,7 @@ struct html {
 	bool		no_memory;
 };
 
-/* Returns the counts of plot @number, which is below PLOTS_ALL, or NULL if it has none. */
+/* Return the counts of plot @number, which is below PLOTS_ALL, or NULL if it has none. */
 #define PLOTS_ALL	(PLOTS * PLOTS_MAX * COUNTERS_MAX)
 static double *plot_of(const struct html *html, unsigned int number)
 {

@@ -12,7 +12,7 @@
 #include "command.h"
 #include "move.h"
 
-/* Maximum nesting of DIEs; deeper nesting is damage. */
+/* Maximum nesting of DIEs; deeper nesting indicates damage. */
 #define DEPTH_MAX	256
 
 /**
@@ -128,7 +128,7 @@ static void move_lines(const struct move *move, struct cursor *unit,
 		return;
 	program.at = unit->at + header;
 	program.end = unit->end;
-	/* Skips to opcode_base, and to the operand counts. */
+	/* Skip to opcode_base, and then to the operand counts. */
 	take(unit, version >= 4 ? 5 : 4);
 	base = (unsigned int)take(unit, 1);
 	for (i = 1; i < base; i++)

@@ -136,7 +136,7 @@ static void put_frames(struct writer *writer)
 	for (i = 0; i < count; i++)
 		put_frame(export, i, i, EXPORT_EXACT);
 	for (i = 1; i < export->tree.nodes; i++) {
-		/* The number of a thread's node is not a function's. */
+		/* A thread's node has the thread's id in place of a function's number. */
 		if (export->tree.node[i].parent == TREE_ROOT || !writer->width[i])
 			continue;
 		frame = marked_frame(writer, i);

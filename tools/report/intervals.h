@@ -17,7 +17,10 @@
 #define INTERVALS_MAX		4096
 #define INTERVALS_FUNCTIONS	65536
 
-/* The end of an interval in the code: enum perfrec_type and the function's number. */
+/*
+ * One end of an interval: a place in the code, given by enum perfrec_type and the function's
+ * number.
+ */
 #define INTERVALS_END(type, function)	((uint32_t)(type) << 30 | (function))
 #define INTERVALS_TYPE(end)		((end) >> 30)
 #define INTERVALS_FUNCTION(end)		((end) & ((1u << 30) - 1))
