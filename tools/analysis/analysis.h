@@ -50,8 +50,8 @@
  * @enter:	start of the call in ticks, plus @waited; if @timed is clear, the latest known
  *		time before the start
  * @inner:	ticks spent in callees of @function, or in unknown functions
- * @waited:	ticks that its thread waited for room during the call, which are charged
- *		to no function
+ * @waited:	ticks that the thread waited for room during the call, which are charged to no
+ *		function
  * @timed:	@enter is valid
  * @inferred:	@enter is inferred
  * @doubts:	the flags above
@@ -83,7 +83,7 @@ enum analysis_place {
  * @thread:	the thread
  * @frame:	open calls, outermost first
  * @depth:	number of frames
- * @now:	latest known time of the thread, ticks
+ * @now:	latest known time of the thread, in ticks
  * @timed:	@now is the time of its latest record
  * @inferred:	@now is inferred
  * @src:	source of its latest record

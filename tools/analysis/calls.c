@@ -6,7 +6,7 @@
 
 /* Maximum number of frames to search for the call site of an exit record. */
 #define SITE_SEARCH_MAX	64
-/* Frames to search per call for the caller's frame; what a call does not use, later calls may. */
+/* Number of frames that each call adds to the budget for finding callers' frames. */
 #define SEARCH_EACH	64
 
 /*

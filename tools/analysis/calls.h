@@ -15,7 +15,7 @@ struct stream {
 	uint32_t	serial;
 	unsigned int	counters;
 	uint8_t		column[PERFREC_COUNTERS];
-	uint64_t	columns;	/* all of these */
+	uint64_t	columns;	/* mask of the columns */
 	/*
 	 * For per-thread Delta counts: the thread's counts at the header, and the chain of sums to
 	 * which each belongs: see thread_delta().
@@ -37,7 +37,7 @@ struct stream {
 	 */
 	bool		resumed;
 	/*
-	 * The last thread that recorded here, and the thread's part of the capture at that
+	 * The thread of the stream's latest record, and the thread's part of the capture at that
 	 * time.
 	 */
 	const struct analysis_thread *thread;
@@ -139,10 +139,10 @@ void calls_wait(struct analysis_thread *thread, uint64_t ticks, bool unknown);
  */
 void calls_wait_unknown(struct analysis_thread *thread);
 
-/** calls_doubt() - record that records of the thread are missing here */
+/** calls_doubt() - mark the open calls, because records of the thread are missing here */
 void calls_doubt(struct analysis_thread *thread);
 
-/** calls_uncounted() - record that counts of the thread's open calls are unknown here */
+/** calls_uncounted() - mark the open calls, because some of their counts are unknown */
 void calls_uncounted(struct analysis_thread *thread);
 
 /** calls_restart() - let all open calls of a thread begin here */
@@ -286,8 +286,8 @@ uint32_t analysis_function_at(struct analysis *analysis, uint64_t address);
 /* In points.c. */
 
 /**
- * points_wants() - handle a record that is a point in the flow; returns false for a sample, which
- * is not a point
+ * points_wants() - handle a record that is a point in the flow; return false for a sample, which is
+ * not a point
  */
 bool points_wants(struct analysis *analysis, const struct perfrec_record *record);
 

@@ -67,7 +67,7 @@ void counters_names(const struct counters *counters,
 
 	for (i = 0; i < count; i++)
 		plain_name(counters->meta, header, i, name[i]);
-	/* From last to first, because earlier names must still be plain for the comparison. */
+	/* Go from last to first, because the comparison needs earlier names without a suffix. */
 	for (i = count; i-- > 1;) {
 		for (before = 0, same = 1; before < i; before++)
 			same += !strcmp(name[before], name[i]);

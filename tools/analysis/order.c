@@ -119,7 +119,7 @@ void push_common(struct order *order, const struct trace *trace,
 }
 
 /*
- * Record of a channel with only one source are in order; with several sources, they need a window.
+ * Records of a channel with only one source are in order; with several sources, they need a window.
  */
 static __attribute__((noinline))
 void push_moving(struct order *order, const struct trace *trace,

@@ -52,7 +52,7 @@ struct profile_row {
 struct profile;
 
 /**
- * struct profile_live - shows a profile while its trace is being read
+ * struct profile_live - callback that shows a profile while its trace is being read
  * @show:	callback to show @profile, which contains everything read so far; returns whether to
  *		stop reading
  */
@@ -68,7 +68,7 @@ struct profile {
 	struct profile_row	*row;
 	size_t			rows;
 	struct spreads		spreads;	/* spreads of all calls, by row */
-	bool			spread;		/* @spreads are wanted */
+	bool			spread;		/* set if @spreads are wanted */
 	bool			no_memory;
 	/* Private to profile.c. */
 	uint64_t		points;

@@ -107,12 +107,12 @@ void syscalls_lose(struct syscalls *syscalls, uint64_t from, uint64_t to);
 void syscalls_leave(struct syscall_now *now, struct syscall_sums sums, struct syscall_now *next);
 
 /**
- * syscalls_take_over() - start a thread in the middle of the call @from, if that is a call
+ * syscalls_take_over() - let a thread begin within the system call @from, unless it is empty
  */
 void syscalls_take_over(struct syscall_now *now, struct syscall_sums sums,
 			const struct syscall_now *from);
 
-/** syscalls_end() - complete the times at the end of the trace; returns false if out of memory */
+/** syscalls_end() - complete the times at the end of the trace; return false if out of memory */
 bool syscalls_end(struct syscalls *syscalls);
 
 void syscalls_free(struct syscalls *syscalls);

@@ -65,7 +65,7 @@ struct perf {
 	struct output	*file[FILES];
 	char		*name[FILES];	/* their paths */
 	char		*line;		/* the latest line */
-	size_t		room;		/* bytes at @line */
+	size_t		room;		/* size of @line in bytes */
 	/*
 	 * Sources that have sent no absolute time since an Error message, so their times are
 	 * omitted.

@@ -341,7 +341,7 @@ static void html_point(void *context, struct analysis_thread *thread,
 	calls_add(html->calls, &call, NULL, 0);
 }
 
-/* The counts of records among calls are added by html_point(). */
+/* The counts of samples and manual records are added by html_point(). */
 static void html_step(void *context, struct analysis_thread *thread,
 		      const struct analysis_step *step)
 {

@@ -392,7 +392,7 @@ int perfrec_assume(struct perfrec *perfrec, const struct perfrec_header *header,
  */
 void perfrec_repeat(struct perfrec *perfrec, uint32_t channels, uint64_t records);
 
-/** perfrec_free() - free a decoder; NULL is allowed. Calls no ops. */
+/** perfrec_free() - free a decoder, without calling its ops; NULL is allowed */
 void perfrec_free(struct perfrec *perfrec);
 
 /**

@@ -149,7 +149,7 @@ static inline void report_loss(struct perfrec *perfrec, struct stream *stream)
 void header_begin(struct perfrec *perfrec, struct stream *stream,
 		  struct perfrec_stamp begin, bool tentative);
 
-/** header_word() - decode one more word; returns false if it does not fit */
+/** header_word() - decode one more word; return false if it does not fit */
 bool header_word(struct perfrec *perfrec, struct stream *stream, const struct store *word);
 
 /** header_lose() - drop the unfinished header */
@@ -167,7 +167,7 @@ static inline bool sample_begun(const struct stream *stream)
 /** sample_begin() - begin what precedes a sample, with its first word: perfrec_is_callers() */
 void sample_begin(struct perfrec *perfrec, struct stream *stream, const struct store *word);
 
-/** sample_word() - decode one more word; returns false if it does not fit, or begins the sample */
+/** sample_word() - decode one more word; return false if it does not fit, or begins the sample */
 bool sample_word(struct perfrec *perfrec, struct stream *stream, const struct store *word);
 
 /** sample_lose() - drop what precedes a sample */

@@ -11,7 +11,7 @@
 #include "instruction.h"
 #include "options.h"
 
-/* Limits: addresses in records, which may be damaged, and all addresses. */
+/* Maximum number of addresses from records, which may be damaged, and of all addresses. */
 #define ANNOTATED_RECORDED_MAX	(1u << 17)
 #define ANNOTATED_SITES_MAX	(1u << 22)
 

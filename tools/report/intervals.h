@@ -89,10 +89,10 @@ void intervals_ran(struct intervals *intervals, const struct analysis_thread *th
 		   uint32_t function, uint64_t instructions);
 void intervals_missing(struct intervals *intervals, const struct analysis_thread *thread);
 
-/** intervals_rows() - return the rows; sets *@count to their number */
+/** intervals_rows() - return the rows; set *@count to their number */
 const struct interval *intervals_rows(const struct intervals *intervals, size_t *count);
 
-/** intervals_functions() - return the functions of all rows; sets *@count to their number */
+/** intervals_functions() - return the functions of all rows; set *@count to their number */
 const struct interval_function *intervals_functions(const struct intervals *intervals,
 						    size_t *count);
 

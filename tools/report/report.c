@@ -116,7 +116,7 @@ struct table {
 	unsigned int		shown;
 	struct line		*line;
 	size_t			lines;
-	bool			any;		/* some group had a line */
+	bool			any;		/* set once a group had a line */
 	struct report_rows	rows;
 	/* Sums over all lines, from which the percentages are computed. */
 	uint64_t		sum[METRICS_MAX];

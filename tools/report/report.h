@@ -74,7 +74,7 @@ struct report_options {
 	struct cli_list		diff;
 	bool			runs;		/* --runs: each trace is a separate run */
 	struct cli_list		filter;
-	int			top;		/* -n: number of lines; 0: all */
+	int			top;		/* --top: number of lines; 0: all */
 	int			width;
 	bool			cut;		/* cut names that do not fit */
 	int			format;		/* enum report_format */
@@ -201,8 +201,8 @@ const char *report_certainty(const struct profile *profile, size_t row);
 bool report_has_counts(const struct metric *metric, unsigned int count);
 
 /**
- * report_counts_word() - return "partial" if some counts of a row's calls are unknown, so that the
- * row's counts are too low, or "exact"
+ * report_counts_word() - return "exact", or "partial" if some counts of a row's calls are unknown,
+ * so the row's counts are too low
  */
 const char *report_counts_word(const struct profile *profile, size_t row);
 

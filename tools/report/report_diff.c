@@ -143,7 +143,7 @@ static bool side_lacks(const struct diff *diff, unsigned int side, const struct 
 	return false;
 }
 
-/* Whether any run of a side has a property. */
+/* Whether @is is true for any run of a side. */
 static bool any(const struct diff *diff, const struct pair *pair, unsigned int side,
 		const struct metric *metric,
 		bool (*is)(const struct diff *, const struct pair *, unsigned int,

@@ -70,7 +70,7 @@ const char *image_path(const struct image *image);
  * image_range() - get the address range of a file's functions
  * @first, @last: set to the first and the last address, if there are functions
  *
- * Return: whether it has functions.
+ * Return: whether the file has functions.
  */
 bool image_range(const struct image *image, uint64_t *first, uint64_t *last);
 

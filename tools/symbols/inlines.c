@@ -59,7 +59,7 @@ static bool is_scope(Dwarf_Die *die)
 	       dwarf_tag(die) == DW_TAG_lexical_block;
 }
 
-/* Set @die to the scope within it that contains an address. Return false if there is none. */
+/* Set @die to the scope within @die that contains an address. Return false if there is none. */
 static bool find_inner(Dwarf_Die *die, Dwarf_Addr address)
 {
 	Dwarf_Die child;

@@ -134,7 +134,7 @@ uint64_t symbols_place_at(const struct symbols *symbols, uint64_t address,
 void symbols_close(struct symbols *symbols);
 
 /**
- * symbols_find() - look an address up
+ * symbols_find() - look up an address
  * @symbols:	result of symbols_open(), or NULL to find nothing
  * @address:	the address, which may have any value
  * @symbol:	the result; set even if nothing is found
