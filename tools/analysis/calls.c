@@ -143,7 +143,7 @@ static void leave(struct analysis *analysis, struct analysis_thread *thread,
 		if (__builtin_expect(frame->doubts, 0))
 			doubt(analysis, thread, frame, &end);
 	}
-	/* A call of unknown length may be long. */
+	/* Show a call of unknown length, because it may be long enough. */
 	brief = end.timed && elapsed < analysis->shortest;
 	for (c = 0; c < thread->costs.stride; c++) {
 		total[c] = thread->sum[c] - begin[c];

@@ -56,7 +56,8 @@
 		return (t - view[0]) / span() * c.w;
 	}
 
-	// The start of counter interval i, and the interval that contains time t.
+	// begin() returns the start of a counter interval; interval() returns the one that contains
+	// @t.
 	function begin(i) {
 		return i * DATA.interval - DATA.before;
 	}
