@@ -34,7 +34,7 @@ static const struct cli_option export_options[] = {
 	  .help = "weight of stacks in call tree formats (folded, svg, html, speedscope, firefox), and the first value in pprof: time (default; calls if there are no times, samples if there are no calls), calls, samples, or a counter's name",
 	  .set = cli_text, .offset = offsetof(struct export, weight) },
 	{ .name = "object", .value = "NAME",
-	  .help = "name of the program or shared object that bolt and profgen are for (default: the program)",
+	  .help = "name of the program or shared object that bolt and profgen describe (default: the program)",
 	  .set = cli_text, .offset = offsetof(struct export, object) },
 	{ .letter = 'o', .name = "output", .value = "PATH",
 	  .help = "file to write to (default: standard output); for ctf and dqr a folder, which must be empty or not exist",
