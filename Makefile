@@ -8,13 +8,14 @@ BOARD ?= fpga
 # All boards except those derived from another one with "like".
 BOARDS ?= fpga $(filter-out fpga,$(basename $(notdir $(shell \
 	grep -L '^like ' tools/qemu/boards/*.board))))
-# The boards on which "make check" runs slower suites; check-debug uses all boards.
+# Boards on which "make check" runs the slower suites. check-debug uses all boards.
 FAULT_BOARDS ?= fpga nofunnel
 DEBUG_BOARDS ?= dual
-# The board on which "make check" runs Debian testing's kernel; check-kernels uses all boards.
+# Board on which "make check" runs the kernel of Debian testing. check-kernels uses all boards.
 KERNEL_BOARDS ?= p550
 
-# Neither make nor kbuild supports a path with a space, and "clean" removes $(O).
+# make and kbuild do not support paths with spaces. O must not contain this checkout, because
+# "clean" removes $(O).
 ifneq ($(words $(CURDIR) $(O)),2)
 $(error paths with a space cannot be built in: $(CURDIR), $(O))
 endif
@@ -153,8 +154,8 @@ target: driver lib target-tools selftests
 
 # ---- running ------------------------------------------------------------
 
-# Counting instructions makes cycles and instructions exact, and the emulator slower. Run the
-# program from memory, so that no record waits for a page of a file.
+# Counting instructions makes counts of cycles and instructions exact, but slows the emulator down.
+# Run the program from memory, so that no record waits for a page to be read from a file.
 demo: SHOW = cd $(O)/demo && $(O)/sifive-trace
 demo: FIB = $(O)/lib/dropin/fib.elf trace.rtd
 demo: board tools driver lib
@@ -177,12 +178,14 @@ shell: board target $(if $(ROOT),packages-root)
 
 # ---- tests --------------------------------------------------------------
 
-# Kselftests with races run for this many seconds; the storm of threads has a separate limit.
+# Duration in seconds of each kselftest that races threads; the longest one, threads_test, has a
+# separate limit.
 TRACE_SECONDS ?= 2
 TRACE_STORM_SECONDS ?= 5
-# Number of random programs.
+# Number of random programs that programs_test runs.
 TRACE_PROGRAMS ?= 20
-# fpga runs all of these; other boards and other kernels run 1/TRACE_PART of them.
+# The board fpga runs the kselftests' races, random programs and repetitions in full. Other boards
+# and other kernels run 1/TRACE_PART of them.
 TRACE_PART ?= 4
 export TRACE_SECONDS TRACE_STORM_SECONDS TRACE_PROGRAMS TRACE_PART
 
@@ -190,7 +193,7 @@ CHECK := $(O)/check
 SUITES := unit format model style devicetree bare boards hardware objects bench faults counters record debug \
 	kernels packages debian
 
-# Debian's file system is created once, which takes minutes; "make check" does not need it.
+# Debian's file system is created once, which takes minutes. "make check" does not need it.
 ROOT_BOARD ?=
 export ROOT_BOARD
 
@@ -209,8 +212,8 @@ NEEDS_kernels := module-trees testing-kernel
 NEEDS := $(sort $(foreach s,$(SUITES),$(NEEDS_$(s))))
 SET_UP = @tools/qemu/setup/check.sh $(KERNEL)
 
-# Number of concurrent suites: more than there are processors, because suites also wait. The
-# longest suites are first in the queue.
+# Number of concurrent suites: more than there are processors, because suites sometimes only wait.
+# The longest suites are first in the queue.
 CHECK_JOBS ?= $(shell echo $$(($$(nproc) + 1)))
 QUEUE := kernels debug unit board-$(firstword $(BOARDS)) record counters hardware \
 	$(patsubst %,board-%,$(wordlist 2,99,$(BOARDS))) style faults packages devicetree \
@@ -375,8 +378,8 @@ run-kernels:
 
 # ---- installing ---------------------------------------------------------
 
-# On a RISC-V machine everything is native. On other machines, DESTDIR is a target's root, into
-# which nothing for the build machine is installed.
+# On a RISC-V machine, "install" installs everything. On other machines, DESTDIR is a target's root,
+# and nothing for the build machine is installed there.
 NATIVE := $(filter riscv%,$(shell uname -m))
 
 install: $(if $(NATIVE),install-tools install-lib,$(if $(DESTDIR),install-target,install-tools))

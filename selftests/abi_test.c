@@ -482,7 +482,10 @@ TEST_F(device, sink_time_matches_monotonic_clock)
 	EXPECT_EQ(stopped.time, later.time);
 	EXPECT_EQ(stopped.time_ns, later.time_ns);
 	EXPECT_EQ(stopped.start_ns, later.start_ns);
-	/* START appends, and keeps the first sample of the clock; a rewind takes a new sample. */
+	/*
+	 * START without a rewind appends to the capture, and keeps the first sample of the clock.
+	 * START with a rewind takes a new sample.
+	 */
 	ASSERT_EQ(0, trace_start(self->fd, 0));
 	ASSERT_EQ(0, trace_stop(self->fd));
 	ASSERT_EQ(0, trace_sink(self->fd, 0, &later));
@@ -506,7 +509,7 @@ TEST_F(device, sink_call_overwrites_all_fields)
 	EXPECT_EQ(sizeof(sink), sink.size);
 	EXPECT_EQ(config.sink, sink.kind);
 	EXPECT_EQ(0, sink.bytes);
-	/* The capture has not started, and is not drained. */
+	/* The capture has not been started, and does not use DRAIN. */
 	EXPECT_EQ(0, sink.given | sink.gaps | sink.lost | sink.gap_offset | sink.gap_begin |
 		  sink.gap_end);
 	EXPECT_EQ(0, sink.start_ns | sink.time_ns);
@@ -592,7 +595,7 @@ TEST_F(device, counters_refuses_more_than_32_events)
 		counters.failed = 0;
 		EXPECT_EQ(-EINVAL, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_COUNTERS,
 					       &counters));
-		/* No event caused the error. */
+		/* The error is not caused by a single event. */
 		EXPECT_EQ(~0u, counters.failed);
 		EXPECT_STREQ(more[i].words, trace_message(self->fd));
 	}

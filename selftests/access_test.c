@@ -73,8 +73,8 @@ static int take(int fd, uint32_t flags)
 }
 
 /*
- * Count instructions per thread; in user mode alone if the hart can count modes separately, because
- * only that count is exact. Returns the counter, or an errno.
+ * Count instructions per thread, in user mode only if the hart can count modes separately, because
+ * only that count is exact. Return the counter's number, or a negative errno.
  */
 static int take_own(int fd, bool *exact)
 {
@@ -95,7 +95,7 @@ static int take_own(int fd, bool *exact)
 	return ret ?: (int)counters.event[0].counter;
 }
 
-/* Join the calling thread; returns its slot, or a negative errno. */
+/* Join the calling thread; return its slot, or a negative errno. */
 static long join(int fd, uint32_t flags)
 {
 	struct sifive_trace_thread thread = TRACE_ARG(sifive_trace_thread);
@@ -294,7 +294,9 @@ static void *thread_joins_shortly(void *arg)
 	return NULL;
 }
 
-/* There are more threads than slots, because exited threads free theirs. */
+/*
+ * More threads join, one after another, than there are slots, because each frees its slot at exit.
+ */
 TEST_F(access, exited_threads_free_their_slots)
 {
 	long result[3] = { self->fd };
@@ -315,8 +317,8 @@ TEST_F(access, exited_threads_free_their_slots)
 
 /**
  * struct waiter - a thread that has tried to join
- * @thread:	thread that the test created
- * @all:	the thread's group
+ * @thread:	thread created by the test
+ * @all:	the group that the thread belongs to
  * @slot:	the thread's slot, or a negative errno
  */
 struct waiter {
@@ -326,11 +328,11 @@ struct waiter {
 };
 
 /**
- * struct waiters - threads that join, then wait for the end
- * @one:	the threads
+ * struct waiters - threads that join, then wait until the test ends them
+ * @one:	array of @count threads
  * @count:	number of threads
  * @fd:		descriptor of the session
- * @end:	pipe that the threads read until it is closed
+ * @end:	pipe that the threads read, and whose closing ends them
  * @joined:	number of threads that have tried to join
  */
 struct waiters {
@@ -359,7 +361,10 @@ static void waiters_start(struct __test_metadata *_metadata, struct waiters *all
 	pthread_attr_t attr;
 	unsigned int i;
 
-	/* The kernel's limit depends on the size of memory, but these threads need little of it. */
+	/*
+	 * The kernel's default limit is derived from the memory size, but these threads need little
+	 * memory.
+	 */
 	trace_file_write("/proc/sys/kernel/threads-max", "10000");
 	*all = (struct waiters){ .fd = fd, .count = count };
 	ASSERT_EQ(0, pipe(all->end));
@@ -374,7 +379,7 @@ static void waiters_start(struct __test_metadata *_metadata, struct waiters *all
 		usleep(1000);
 }
 
-/* Returns the number of threads without a slot. */
+/* Return the number of threads without a slot. */
 static unsigned int waiters_end(struct waiters *all)
 {
 	unsigned int i, without = 0;
@@ -405,8 +410,9 @@ static void *thread_takes(void *arg)
 }
 
 /*
- * A thread that takes counters but gets no slot releases the counters that it took, but none
- * that another thread has taken since. Access is revoked once the thread's call has started.
+ * If a thread takes counters but gets no slot, the driver releases these counters again, but not
+ * those that another thread has taken in the meantime. Access is revoked once the thread's call has
+ * started.
  */
 static void fail_to_take(struct __test_metadata *_metadata,
 			 struct _test_data_access *self)
@@ -520,8 +526,8 @@ struct neighbour {
 };
 
 /*
- * To save time, yield the rest of each time slice: if even one slice is counted wrongly, the test's
- * limit is exceeded.
+ * Yield the rest of each time slice to save time. This suffices, because a single slice that is
+ * wrongly counted exceeds the test's limit.
  */
 static void *thread_works(void *arg)
 {
@@ -536,8 +542,9 @@ static void *thread_works(void *arg)
 }
 
 /*
- * Another thread on the same CPU does as much work. The hart's counter includes both threads, the
- * per-thread count only this one. Counts of time depend on the host's load.
+ * Another thread on the same CPU does as much work. The hart's counter counts both threads, the
+ * per-thread count only the calling thread. On an emulator that counts time, counts depend on the
+ * host's load.
  */
 TEST_F(access, thread_counts_exclude_other_threads)
 {

@@ -20,8 +20,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 DESIGN = ROOT / 'Documentation/design.md'
 BEGIN, END = '<!-- picture by selftests/areas.py -->\n', '<!-- end of the picture -->\n'
 
-# The areas of each folder, lowest first: name, and patterns of its files' names.
-# The first match is used.
+# The areas of each folder, lowest first, each with the name patterns of its files. A file belongs
+# to the first area that has a matching pattern.
 AREAS = {
     'driver': {
         'hardware': 'hardware/*',
@@ -54,7 +54,7 @@ AREAS = {
         'command': 'sifive-trace.c',
     },
 }
-# Not checked: example programs, and the virtual board.
+# Files that are not checked: example programs, and the virtual board.
 LEFT_OUT = 'lib/examples/* tools/qemu/*'.split()
 # Folders whose headers another folder may use.
 MAY_USE = {('tools', 'lib')}

@@ -98,7 +98,7 @@ FIXTURE_TEARDOWN(argument)
 	munmap(self->memory, 3 * self->page);
 }
 
-/* Write to @to an argument that the call accepts, followed by @tail zero bytes. */
+/* Write an argument that the call accepts, followed by @tail zero bytes, to @to. */
 static void valid(void *to, unsigned long call, size_t size, size_t tail,
 		  const struct sifive_trace_config *config)
 {
@@ -288,7 +288,7 @@ static const struct {
 	FIELD(COUNTERS, counters, flags, SIFIVE_TRACE_COUNTERS_PER_THREAD |
 	      SIFIVE_TRACE_COUNTERS_TURNS),
 	FIELD(COUNTERS, counters, turn_us, 0),
-	/* Events 0 and 1 are used. */
+	/* Only events 0 and 1 are within @count; the others must be 0. */
 	FIELD(COUNTERS, counters, event[0].flags, 7),
 	FIELD(COUNTERS, counters, event[0].turn, 0),
 	FIELD(COUNTERS, counters, event[1].flags, 7),
@@ -324,7 +324,7 @@ static const struct {
 #undef FIELD
 };
 
-/* Make an argument that is valid except for the field that the test sets. */
+/* Fill in an argument that becomes invalid only through the field that the test sets. */
 static void sensible(void *to, unsigned long call, bool by_event)
 {
 	struct sifive_trace_sampling *sampling = to;
@@ -341,7 +341,7 @@ static void sensible(void *to, unsigned long call, bool by_event)
 	}
 }
 
-/* Change a valid argument in each field of the table. */
+/* Set each bit that must be 0 in a valid argument, one at a time, and expect EINVAL. */
 static void zeros_give_einval(struct __test_metadata *_metadata, int fd, unsigned long call,
 			      const void *valid, size_t size)
 {

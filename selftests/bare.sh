@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests the bare-metal library in machine mode, on boards without firmware or Linux, for RV64
-# and RV32. Prints TAP. Checks the program's own results, then its traces, which are read
-# from the board's memory and decoded here: first of one hart, then of two harts that record
+# and RV32. Prints TAP. Checks the program's own results, then its traces, which are read from the
+# board's memory and decoded here. One program records on one hart, another one on two harts
 # concurrently, with and without a funnel.
 #
 #	bare.sh BUILD
@@ -97,7 +97,7 @@ for bits in 64 32; do
 	rules "rv$bits"
 done
 
-# harts_test.c: the number of rounds, and each hart's work per round. With a funnel, one trace
+# As in harts_test.c: the number of rounds, and each hart's work per round. With a funnel, one trace
 # contains both harts, distinguished by their source.
 rounds=12
 channel=(6 9)
@@ -134,8 +134,8 @@ for board in fpga nofunnel; do
 		what="rv$bits, two harts, $board"
 		run "$board" "$what"
 
-		# A tick can also arrive just before tracing is on, and while it is being turned
-		# off.
+		# A timer tick can also arrive just before tracing is turned on, or while it is
+		# being turned off.
 		rc=0
 		for hart in 0 1; do
 			decode "timers$hart" -c "${channel[hart]}" |

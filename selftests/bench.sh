@@ -19,7 +19,8 @@ mkdir -p "$out"
 make -s -C selftests/bench OUTPUT="$programs" \
 	LIBSIFIVE_PERF="$build/lib/libsifive-perf.a" >&2 || exit 1
 
-# Start this position-independent program by a loader, because the board's root has no loader.
+# Name the loader of this position-independent program explicitly, because the board's root has
+# none.
 bench64='/target/bench/lib/ld-linux-riscv64-lp64d.so.1 --library-path /target/bench/lib /target/bench/bench64'
 
 # board FILE OPTION... -- COMMAND: write the command's output to FILE.

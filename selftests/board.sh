@@ -57,8 +57,8 @@ result $? "$board: the example and the count types ran"
 obeys_rules
 result $? "$board: no access violated the hardware's rules"
 
-# Only a machine that counts instructions shows a loop's exact count. Counters belong to the
-# harts, which are the same on all boards.
+# A loop's count is exact only on a machine that counts instructions. One board is enough for these
+# tests, because the harts and their counters are the same on all boards.
 passed() {
 	local test
 	for test; do
@@ -70,8 +70,8 @@ counts_are_exact() {
 	run --icount --perf -- '
 		cd /target/selftests
 		export TRACE_EXACT=1
-		# Instructions are the clock of all harts, so those of another hart would be
-		# counted too.
+		# All harts share one instruction count, so wait until nothing else runs: its
+		# instructions would be counted, too.
 		quiet() {
 			still=0 looks=0
 			while [ $still -lt 10 ] && [ $((looks += 1)) -lt 1000 ]; do
@@ -103,8 +103,8 @@ counts_are_exact() {
 
 [ "$board" != fpga ] || counts_are_exact
 
-# The documented program prints the message of its 32-bit store to channel 6, between the messages
-# of trace on and trace off.
+# The documented program prints three messages: trace on, its 32-bit store to channel 6, and trace
+# off.
 run -- '
 	insmod /target/sifive_trace.ko && taskset 2 /target/minimal
 	TRACE_EXACT=1 /target/selftests/overflow_test >/out/inexact

@@ -76,7 +76,7 @@ static __attribute__((noinline, noclone, aligned(256))) void deep(unsigned int l
 	asm volatile("");
 }
 
-/* Runs with @fp as its frame pointer. */
+/* Spin with @fp as the frame pointer. */
 static __attribute__((noinline, noclone, aligned(256))) void astray(unsigned long fp)
 {
 	unsigned long turns = TURNS;
@@ -94,7 +94,7 @@ static bool in(const void *function, uint64_t address)
 	return address - (uintptr_t)function < 256;
 }
 
-/* Samples in a function, and the callers of the latest sample. */
+/* The number of samples in a function, and the callers of the latest one. */
 struct seen {
 	const void *in;
 	unsigned int samples, callers, most, wrong;
@@ -131,8 +131,8 @@ FIXTURE_TEARDOWN(callers)
 }
 
 /*
- * The first address is the return-address register: skip this address if it is in the function
- * itself, or if the frame contains the same address.
+ * The first caller is the content of the return-address register: skip it if it is in the sampled
+ * function itself, or if the frame contains the same address.
  */
 static void keep(const struct trace_record *record, void *arg)
 {

@@ -138,7 +138,8 @@ result $? "--calls: callers, callees and numbers of calls match the program's co
 [ "$(edges fixed)" = "$(grep '^calls plain [a-z]' "$out/fixed.txt" | sort)" ] &&
 	! grep -q "same addresses" "$out/fixed.err"
 result $? "--calls: calls match the counts without address space randomization, too"
-# made NAME: print the numbers of calls of locks's functions; nothing if instructions are missing.
+# made NAME: print the number of calls of each function of the program locks, or nothing if
+# instructions are missing.
 made() {
 	host report --strict --format csv "$out/$1.rtd" >"$out/$1.csv" &&
 		sed -nE 's/^"(hold|main|outer|run)",([0-9]+),.*/\1 \2/p' "$out/$1.csv" | sort | xargs
@@ -232,7 +233,8 @@ for name in joined joined-btm joined-xor; do
 		joined "$name$i"
 	done
 	holds $name tree 3 "instruction trace and records show the same calls"
-	# The kernel can interrupt a function, or the writing of a record, which is then repeated.
+	# These two need to hold in one run only: the kernel can interrupt a function, or a record
+	# that is being written, which is then written again.
 	holds $name self 1 "the self times of instruction trace and records agree within 2 %"
 	holds $name counts 1 "between two records, the counter counts the instructions of the flow"
 	holds $name intervals 3 "report has the sums of each interval"

@@ -32,7 +32,7 @@
 #define DEPTH		64
 #define CHANNELS	32
 
-/* Totals of the records. Calls of a thread that has not moved nest. */
+/* Totals of the records. Calls of a thread that has not migrated nest. */
 struct calls {
 	uint64_t entered, left, others, disorder;
 	struct {
@@ -133,10 +133,7 @@ static void off(struct __test_metadata *_metadata, struct _test_data_calls *self
 	EXPECT_EQ(0, self->report.lost_threads + self->report.lost_abandoned);
 }
 
-/*
- * Expect this number of calls, each with its return, nested if the thread did not
- * move.
- */
+/* Expect this number of calls, each with its return, and nested if @nested is set. */
 static void calls_are(struct __test_metadata *_metadata, struct _test_data_calls *self,
 		      uint64_t number, bool nested)
 {
@@ -413,12 +410,15 @@ static void vfork_children(struct __test_metadata *_metadata, unsigned int times
 }
 
 /*
- * Each call is recorded or counted as lost, and no record from a child appears as its parent's.
+ * Check that each call is recorded or counted as lost, and that no child's record appears as the
+ * parent's.
  */
 static void vfork_children_are_lost(struct __test_metadata *_metadata,
 				    struct _test_data_calls *self)
 {
-	/* Records of the function itself and of the calls that it makes. */
+	/*
+	 * Numbers of records per round, of vfork_children() itself and of the calls that it makes.
+	 */
 	const unsigned int parent = 2 * (2 + 1), child = 4 + 1, times = 20;
 
 	ON();
@@ -593,7 +593,7 @@ TEST_F(calls, loss_counts_outlive_program)
 	EXPECT_EQ(0, losses.refused);
 }
 
-/* Returns 0, or the number of the step that failed. */
+/* Return 0, or the number of the step that failed. */
 static int drop_rights_and_call(struct _test_data_calls *self)
 {
 	pthread_t thread;

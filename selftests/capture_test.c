@@ -24,7 +24,7 @@
 /* This number of stores fills any buffer used here. */
 #define FLOOD	20000
 
-/* The wire format's own examples guard against errors in the decoder. */
+/* The decoder must decode the examples of the wire format's specification. */
 TEST(decoder_decodes_format_examples)
 {
 	static const uint8_t no_src[] = {
@@ -54,7 +54,7 @@ TEST(decoder_decodes_format_examples)
 	EXPECT_EQ(0x18, s.message[1].tag);
 	EXPECT_EQ(0x70657266, s.message[1].value);
 
-	/* Decode only the first message, and then a truncated one. */
+	/* Decode the first message alone, and then a truncated message. */
 	ASSERT_EQ(0, trace_decode(no_src, sizeof(no_src) - 1, 0, &s));
 	EXPECT_EQ(1, s.count);
 	EXPECT_EQ(8, s.cut);

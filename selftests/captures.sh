@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests captures that sifive-trace makes itself (static programs, record -a, start and dump).
-# Prints TAP. Losses must be reported, and all other data must be readable.
+# Tests captures that sifive-trace makes without the library: static programs, record -a, start and
+# dump. Prints TAP. Losses must be reported, and all other data must be readable.
 #
 #	captures.sh BUILD
 
@@ -274,7 +274,7 @@ for how in by-time:Raw by-count:DeltaXOR; do
 	host decode "$out/${how%:*}.rtd" | grep -q "counts ${how#*:}, "
 	result $? "start: --count: the trace has ${how#*:} counts"
 done
-# By chance, another program may have had the same addresses.
+# By chance, another program may also have code at these addresses.
 shared="had the same addresses as others: these addresses have no names"
 grep -qF "$shared" "$out/by-time-dump.err" || [ "$(calls by-time | sed -n 's/^busy //p')" -ge 20 ]
 result $? "start: samples have names"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Takes counters on a machine with unusual firmware or harts and reports the result in
- * one line, for a script that knows what to expect of the machine:
+ * Takes counters on a machine with unusual firmware or harts, and prints the result in one line for
+ * a script that checks it:
  *
  *	counter_probe [perfN|displaced] [all] [late] EVENT... [-- COMMAND]
  *	counter_probe query EVENT
@@ -65,7 +65,10 @@ static void system_calls(void)
 		syscall(SYS_getppid);
 }
 
-/* Return the count of @work: the minimum of several runs, because interrupts only add to it. */
+/*
+ * Return the count over @work: the minimum of several runs, because interrupts can only increase
+ * it.
+ */
 static long long count(unsigned int counter, void (*work)(void))
 {
 	uint64_t best = ~0ull, before, after;

@@ -57,7 +57,8 @@ mask() {
 	result $? "$2"
 }
 
-# refused ERRNO EVENT WORDS WHAT: expect the next probe to get no counters, for this reason.
+# refused ERRNO EVENT WORDS WHAT: expect the next probe to get no counters, and the error to name
+# EVENT with the reason WORDS.
 refused() {
 	answer
 	[ "$(value take)" = "-$1" ] && [ "$(value failed)" = "$2" ] &&
@@ -65,8 +66,7 @@ refused() {
 	result $? "$4"
 }
 
-# counted NAME LEAST MOST WHAT: expect the last probe's count of its work to be within these
-# limits.
+# counted NAME LEAST MOST WHAT: expect the last probe's value NAME to be from LEAST to MOST.
 counted() {
 	local g
 	g=$(value "$1")
@@ -74,7 +74,7 @@ counted() {
 	result $? "$4"
 }
 
-# grown NAME WHAT: expect a nonzero count of work from the last probe.
+# grown NAME WHAT: expect the last probe's value NAME not to be 0.
 grown() {
 	local g
 	g=$(value "$1")
@@ -90,7 +90,8 @@ together() {
 	result $? "$4"
 }
 
-# lost MASK WORDS WHAT: expect the next probe to lose these counters while its command runs.
+# lost MASK WORDS WHAT: expect STATUS and STOP to report that the next probe lost these counters
+# while its command ran, and the driver's message to be WORDS.
 lost() {
 	answer
 	[ "$(value take)" = 0 ] && [ "$(value status_lost)" = "$1" ] &&
@@ -332,7 +333,8 @@ refused $EOPNOTSUPP 0 "counters need Sscofpmf, or perf's SBI driver" \
 	"unknown perf driver: without Sscofpmf, counters are refused"
 parameters=
 
-# These boards resemble a kernel without RISCV_PMU, and one whose driver can only read counters.
+# These boards behave like a kernel without RISCV_PMU, and like one whose perf driver can only read
+# counters.
 without=initcall_blacklist=pmu_sbi_devinit
 board "no perf driver" --append $without,riscv_pmu_legacy_devinit -- \
 	"$probe 1 2 $dtlb -- true"
@@ -363,7 +365,7 @@ passes() {
 	sed 's/^/# /' "$out/$test"
 }
 
-# Use harts with fewer or different counters, and a kernel without a perf driver.
+# The harts have fewer or different counters, or the kernel has no perf driver.
 passes perf_test "fixed counters that filter modes" --icount --cpu smcntrpmf=true
 passes perf_test "two programmable counters" --icount --cpu pmu-mask=0x18
 passes counters_test "no perf driver" --append $without,riscv_pmu_legacy_devinit

@@ -75,7 +75,7 @@ static int take(struct _test_data_counters *self,
 
 	self->counters = TRACE_ARG(sifive_trace_counters);
 	self->counters.count = count;
-	/* A value that no call returns. */
+	/* A value that no call returns, to detect a field that was not set. */
 	self->counters.failed = 1000;
 	for (i = 0; i < count; i++)
 		self->counters.event[i] = *events[i];
@@ -87,8 +87,9 @@ static int take(struct _test_data_counters *self,
 	take(self, events, ARRAY_SIZE(events)); })
 
 /*
- * Firmware starts the fixed counters at boot. Without the kernel's SBI PMU driver, they are not
- * stopped: they count as another owner's, and cycles and instructions use programmable counters.
+ * Firmware starts the fixed counters at boot, and the kernel's SBI PMU driver stops them. Without
+ * that driver they keep running and are treated as another owner's, so cycles and instructions use
+ * programmable counters.
  */
 #define NEEDS_FIXED_COUNTERS()	do {						\
 	if (access("/sys/bus/platform/drivers/riscv-pmu-sbi", F_OK))		\
@@ -312,7 +313,7 @@ TEST_F(counters, failed_call_keeps_current_counters)
 	EXPECT_EQ(SIGILL, trace_signal_of_counter(COUNTER_INSTRET));
 	ASSERT_EQ(0, trace_status(self->fd, &status));
 	EXPECT_EQ(0, status.counters_lost);
-	/* All counters can still be replaced or released. */
+	/* The counters can still be replaced or released. */
 	ASSERT_EQ(0, TAKE(&cycles, &dtlb));
 	EXPECT_EQ(mask, self->counters.mask);
 	EXPECT_EQ(0, take(self, NULL, 0));

@@ -30,8 +30,8 @@ host coverage --format lcov -o "$out/btm.info" "$out/btm.rtd"
 cmp "$out/covered.info" "$out/btm.info"
 result $? "branch messages and histories yield the same coverage"
 
-# Checks that annotate's output for a recording is consistent, and agrees with report and coverage;
-# sets $added to the totals.
+# Check that annotate's output for a recording is consistent, and agrees with report and coverage.
+# Set $added to the totals.
 added_up() {
 	added=$(selftests/unit/annotate.py "$out" "$build/sifive-trace" --symfs "$out/root" "$@" \
 		2>"$out/added.log")

@@ -20,8 +20,8 @@ programs='lua5.4 sqlite3 zstd pigz'
 has tclsh tcl "Debian's programs are instrumented and sampled" || { results_end; exit; }
 sources=$(tools/qemu/setup/programs.sh) || exit
 
-# instrumented NAME OPTION...: Debian's compiler options matter little here; -w is used because
-# the code is not this project's.
+# instrumented NAME OPTION...: compile a program with instrumentation, without Debian's compiler
+# options, which matter little here. -w suppresses warnings, because the code is not this project's.
 instrumented() {
 	local name=$1
 	shift
@@ -127,8 +127,8 @@ reported() {
 			>"$out/$1.json" 2>"$out/$1.errors"
 }
 
-# agrees NAME LEAST: whether all threads' counts add up to perf stat's, and at least LEAST threads
-# have counts. A trace with calls includes samples of perf itself.
+# agrees NAME LEAST: whether all threads' counts add up to perf stat's count, and at least LEAST
+# threads have counts. Samples of perf itself, which a trace with calls also contains, are ignored.
 agrees() {
 	python3 - "$out/$1.json" "$out/run/$1.stat" "$2" <<'EOP'
 import json
@@ -154,8 +154,8 @@ for name in $programs; do
 		rc=$?
 		[ "$rc" -eq 0 ] || sed 's/^/# /' "$out/run/$run.err" "$out/$run.errors"
 		result $rc "$run is recorded and reported without a loss"
-		# Skip the run without perf stat: a session of one process on one CPU has shorter
-		# writers, so its count differs.
+		# Skip the run without perf stat: in a session of one process on one CPU, record
+		# writers are shorter, so the count differs.
 		[ "$run" != "$name" ] || continue
 		threads=1
 		[ "$run" != pigz-both ] || threads=4

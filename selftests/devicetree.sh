@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Checks device trees: bindings, the boards' trees and the overlay for the HiFive Premier P550.
-# Also boots a board with the overlay. Prints TAP.
+# Also boots a virtual board with the overlay. Prints TAP.
 #
 #	devicetree.sh BUILD
 #
@@ -98,7 +98,7 @@ result $? "supplies: the tree compiles, and the funnel has all optional properti
 schema "supplies: clocks, resets, power-domains and dma-coherent match the bindings" \
 	findings "$out/supplies.dtb"
 
-# property TREE NODE NAME: print the property in hexadecimal words.
+# property TREE NODE NAME: print the property as hexadecimal words.
 property() { fdtget -t x "$1" "$2" "$3" 2>/dev/null; }
 
 # node_of TREE FOLDER PHANDLE: print the node in that folder with this phandle.

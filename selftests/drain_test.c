@@ -127,8 +127,8 @@ static void check_whole(struct __test_metadata *_metadata, struct _test_data_dra
 }
 
 /*
- * Read the stores of a writer, whose limit is raised only while the reader keeps up. Check this
- * only each time that the bytes of AHEAD / 2 stores have been read.
+ * Read a writer's stores, raising its limit only while the reader keeps up. Check this only each
+ * time that the bytes of AHEAD / 2 stores have been read.
  */
 static void follow(struct __test_metadata *_metadata, struct _test_data_drain *self,
 		   int fd, uint32_t stores, size_t count)
@@ -198,7 +198,7 @@ TEST_F(drain, cat_copies_running_capture_to_end)
 		execl("/bin/sh", "sh", "-c", command, NULL);
 		_exit(127);
 	}
-	/* The reader reads each part before the next one is written. */
+	/* Wait until the reader has read each batch of stores before making the next one. */
 	for (next = 0; next < 4 * BUFFER / SHORTEST; next += AHEAD) {
 		store_values(&self->s, next, next + AHEAD);
 		do {
@@ -246,13 +246,10 @@ TEST_F(drain, rewind_discards_unread_data)
 
 /* ---- a reader that is overtaken -------------------------------------------- */
 
-/* Stores of messages that all have the same length. */
+/* Added to stored values, so that all messages have the same length. */
 #define SAME		0x80000000u
 
-/*
- * Return the number of bytes that @stores produce from START to STOP, in parts with a check after
- * each.
- */
+/* Return the size of the messages of @stores stores. STATUS is called after each @part of them. */
 static uint64_t bytes_of(struct __test_metadata *_metadata, struct _test_data_drain *self,
 			 uint32_t flags, uint64_t buffer, uint32_t stores, uint32_t part)
 {
@@ -281,7 +278,10 @@ static size_t error_bytes(const struct _test_data_drain *self)
 	return errors * ((16 + self->s.encoder.src_bits + 5) / 6);
 }
 
-/* Stores are consecutive except after an Error message, and no message is cut. */
+/*
+ * Check that stores are consecutive except after an Error message, and that no message is
+ * truncated.
+ */
 static void check_values(struct __test_metadata *_metadata,
 			 const struct trace_stream *stream, uint32_t stores)
 {

@@ -17,8 +17,8 @@ out=$build/exact
 mkdir -p "$out/root/bin"
 ln -s "$KERNEL/busybox" "$out/root/bin/busybox"
 
-# Turns the log on for one recording, with one instruction in each block, and a line for each
-# block in a program.
+# For the board: logged NAME ARGUMENT... makes a recording while the emulator logs each instruction,
+# as a translation block of its own.
 logging='
 for port in /sys/class/virtio-ports/*; do
 	[ "$(cat $port/name)" != monitor ] || exec 3<>/dev/${port##*/}
@@ -35,10 +35,10 @@ logged() {
 }
 '
 
-# Program addresses: the firmware is in the gap between the two ranges.
+# Addresses of programs. The firmware is in the gap between the two ranges.
 addresses="-dfilter 0x0+0x80000000,0x80200000+0x3f7fe00000 -D $out/boot.log"
 
-# Recordings: name, status, description, options and command.
+# Recordings: name, exit status, description, and command.
 programs=(
 	"fib|7|a recursion|\$p/plain"
 	"leaps|0|C++ exceptions|\$p/leaps"
@@ -46,8 +46,8 @@ programs=(
 	"static|7|a static program|\$p/plain-static"
 )
 modes=(optimised htm btm)
-# Programs whose exception or signal handlers return without a matching call: optimised trace has no
-# message for such a return.
+# In these programs, exception or signal handlers return to places that no call left. In optimised
+# mode, no message describes such a return.
 inexact=" leaps signals "
 
 # each BOARD MODE... -- COMMAND: run COMMAND for every program in every MODE; without "long", run

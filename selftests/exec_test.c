@@ -76,7 +76,7 @@ static void execute(void)
 }
 
 /**
- * struct seen - summary of the records so far
+ * struct seen - numbers of records in the capture so far
  * @samples:	number of samples
  * @parts:	number of parts of instruction trace
  */
@@ -135,7 +135,7 @@ static int look(struct _test_data_exec *self, struct seen *seen)
 	return ret;
 }
 
-/* Run in a child: call START, sleep and work, and report what has been recorded so far. */
+/* Run in a child: call START, sleep and work, and report what has been recorded until then. */
 static void begin(struct _test_data_exec *self, uint32_t flags)
 {
 	struct seen seen;
@@ -149,7 +149,10 @@ static void begin(struct _test_data_exec *self, uint32_t flags)
 		_exit(3);
 }
 
-/* Wait for the child, then set @before to its report, and @after to what was recorded in total. */
+/*
+ * Wait for the child, then set @before to the child's report, and @after to what was recorded in
+ * total.
+ */
 #define COLLECT(child) collect(_metadata, self, child)
 static void collect(struct __test_metadata *_metadata, struct _test_data_exec *self,
 		    pid_t child)

@@ -20,7 +20,7 @@
 #define FAILSLAB	"/sys/kernel/debug/failslab/"
 #define FAIL_NTH	"/proc/thread-self/fail-nth"
 
-/* No call makes more allocations. */
+/* Upper limit on the number of allocations in a call. */
 #define ALLOCATIONS	300
 
 FIXTURE(failslab) {

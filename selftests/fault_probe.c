@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Makes one complete capture on hardware that may be broken, and reports it in one line,
- * for a script that knows which fault to expect:
+ * Makes one complete capture on hardware that may be broken, and prints the result in one line for
+ * a script that checks it:
  *
  *	fault_probe [encoder N] [sram] [ring] [overflow] [stores N] [also N]
  *

@@ -27,7 +27,7 @@ FIXTURE(faults) {
 	struct trace_session s;
 	struct sifive_trace_switches switches;
 	char *fresh;
-	/* Number of faults in each page of @fresh, and in other pages. */
+	/* Number of faults in each page of @fresh, and in all other pages. */
 	unsigned int page[PAGES], others;
 	/* Number of major faults, and of faults in touch(). */
 	unsigned int major, touched;
@@ -75,7 +75,10 @@ static int start(struct _test_data_faults *self)
 
 static __attribute__((noipa)) void *touch(void *pages);
 
-/* Count the record with these words: lower bits of pc and page, and upper bits of both. */
+/*
+ * Count a fault. The record's words are the lower bits of the pc, the lower bits of the page
+ * number, and the upper bits of both.
+ */
 static void look(struct _test_data_faults *self, const uint32_t *word)
 {
 	uint64_t page = (uint64_t)(word[2] & SIFIVE_TRACE_FAULT_PAGE) << 32 | word[1];
@@ -92,7 +95,7 @@ static void look(struct _test_data_faults *self, const uint32_t *word)
 	self->touched += pc - (uintptr_t)touch < 256;
 }
 
-/* Stops the recording, and counts its faults. */
+/* Stop the recording, and count its faults. */
 static int collect(struct _test_data_faults *self)
 {
 	struct trace_stream stream = {};
@@ -223,7 +226,10 @@ TEST_F(faults, not_recorded_without_flag)
 	EXPECT_EQ(0, self->others);
 }
 
-/* Returns 0 once the CPU's records resume, which happens after its online callbacks. */
+/*
+ * Wait until the CPU records again, which it does after its online callbacks; return 0, or -1 if it
+ * does not.
+ */
 static int wait_for_records(struct _test_data_faults *self)
 {
 	struct sifive_trace_status before, status;

@@ -95,7 +95,7 @@ FIXTURE_TEARDOWN(firmware)
 	close(self->fd);
 }
 
-/* The counts in this hart's samples, starting at the header. */
+/* The number of this hart's samples, and the latest count, which starts at 0 at the header. */
 struct counts {
 	unsigned int src;
 	uint64_t samples, last;
@@ -112,7 +112,7 @@ static void take(const struct trace_record *record, void *arg)
 }
 
 /*
- * Works until the kernel has written two more samples: the first can have begun before this
+ * Work until the kernel has written two more samples. The first of them may have begun before this
  * call, but not the second.
  */
 static void be_sampled(int fd)
@@ -123,7 +123,7 @@ static void be_sampled(int fd)
 		trace_spin(100000);
 }
 
-/* Empties a pipe, and returns once another process has written to it again. */
+/* Empty a pipe, and return once another process has written to it again. */
 static void let_run(int pipe)
 {
 	char bytes[4096];

@@ -24,7 +24,7 @@
 #define GUARD		0xa5
 #define PAGE		4096
 
-/* Memory of an argument; ARG_READONLY and all later values are bad memory. */
+/* Kinds of memory for an argument. From ARG_READONLY on, the memory is bad. */
 enum where {
 	ARG_PLAIN,
 	ARG_PAGE_END,	/* one more byte would fault */
@@ -84,7 +84,7 @@ FIXTURE_TEARDOWN(fuzz)
 	}
 }
 
-/* Return a number of the kind that buggy programs pass. */
+/* Return a random number of the kinds that buggy programs pass: small, large, or near a limit. */
 static uint64_t odd_number(uint64_t *seed)
 {
 	uint64_t r = trace_random(seed);
@@ -105,7 +105,7 @@ static uint64_t odd_number(uint64_t *seed)
 	}
 }
 
-/* Make an argument that passes the first checks, with slight damage. */
+/* Fill in values that pass the first checks, so that later checks are reached, too. */
 static void sensible(struct _test_data_fuzz *self, unsigned int call, void *arg)
 {
 	struct sifive_trace_config *config = arg;
@@ -235,7 +235,7 @@ static void random_ioctl(struct __test_metadata *_metadata,
 		fill(self, call, arg, room, &size);
 	if (where == ARG_READONLY)
 		mprotect(self->readonly, PAGE, PROT_READ);
-	/* Stay away from the test's own variables. */
+	/* Do not pass an address that may be mapped: use the unmapped memory after @good. */
 	if (where == ARG_UNMAPPED && (uintptr_t)arg > PAGE)
 		arg = self->good + 2 * PAGE + (uintptr_t)arg % PAGE;
 	memcpy(before, self->good, 2 * PAGE);

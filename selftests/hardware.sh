@@ -277,7 +277,7 @@ done
 
 # ---- a board's variations, as its user sees them ------------------------------------
 
-# board NAME OPTION... -- COMMANDS: like boot; traces and statistics are those of this board.
+# board NAME OPTION... -- COMMANDS: like boot, but first remove the files of earlier boards.
 board() {
 	rm -f "$out"/*.rtd "$out"/*.rtd.* "$out"/*.json
 	boot "$@"
@@ -292,14 +292,14 @@ says() {
 	result "$status" "$what: $3"
 }
 
-# The example of the manual makes hundreds of records.
+# has_fib: expect the manual's example to have made hundreds of records.
 has_fib() {
 	[ "$("$build/sifive-trace" decode -e "$build/lib/dropin/fib.elf" "$out/trace.rtd" |
 		grep -c fib)" -gt 300 ]
 	result $? "$what: the manual's example records functions"
 }
 
-# The program calls functions 62 times, and returns 7.
+# has_program: expect the program to have exited with 7, and its 62 calls to be recorded.
 has_program() {
 	grep -qx "plain 7" "$out/results" &&
 		"$build/sifive-trace" report -e "$target/record/plain" "$out/calls.rtd" \

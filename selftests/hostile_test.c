@@ -82,7 +82,7 @@ static void trapped(int sig)
 	siglongjmp(trap, sig);
 }
 
-/* Whether any call can return this error while other threads interfere. */
+/* Whether a call may return this error while other threads interfere. */
 static bool is_usual(int error)
 {
 	static const int usual[] = {
@@ -426,14 +426,17 @@ TEST_F(hostile, kernel_refuses_indirect_access_to_page)
 	ASSERT_EQ((void *)0x10000000, self->s.page);
 	EXPECT_EQ(0, trace_signal_of_load((char *)self->s.page +
 					  TR_ITC_STIMULUS));
-	/* The kernel removes the old mapping before it requests the new one. */
+	/*
+	 * The kernel unmaps the old range before it asks the driver for the new mapping, so the
+	 * page is gone.
+	 */
 	EXPECT_EQ(-1, remap_file_pages(self->s.page, 4096, 0, 4095, 0));
 	self->s.page = NULL;
 }
 
 /* ---- users without privileges -------------------------------------------- */
 
-/* Run @fn as nobody in a child; returns its value, or -1. */
+/* Run @fn as nobody in a child; return its value, or -1. */
 static int as_nobody(int (*fn)(int fd), int fd)
 {
 	pid_t child = fork();
@@ -538,7 +541,7 @@ TEST_F(hostile, unprivileged_user_gets_only_what_mode_and_session_permit)
 	ASSERT_EQ(0, trace_status(reader, &after));
 	EXPECT_EQ(before.bytes, after.bytes);
 	EXPECT_EQ(0, as_nobody(nobody_with_session, self->s.fd));
-	/* The session has lost nothing. */
+	/* The session still works, and has kept its configuration. */
 	EXPECT_EQ(0, trace_start(self->s.fd, 0));
 	EXPECT_EQ(0, trace_stop(self->s.fd));
 
@@ -551,7 +554,10 @@ TEST_F(hostile, unprivileged_user_gets_only_what_mode_and_session_permit)
 
 /* ---- descriptors that travel --------------------------------------------- */
 
-/* Expect another descriptor to report whether this process holds the hardware. */
+/*
+ * Expect CONFIG on another descriptor to report that process @pid holds the hardware or, if @pid is
+ * 0, to succeed.
+ */
 static void taken_by(struct __test_metadata *_metadata, uint32_t sink,
 		     uint64_t buffer, pid_t pid)
 {

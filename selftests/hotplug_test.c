@@ -209,7 +209,7 @@ TEST_F(hotplug, stream_ends_complete_and_others_continue)
 	struct seen seen;
 	uint32_t i, stored, at_end;
 
-	/* SRAM has no room for the stores. */
+	/* SRAM is too small for the stores. */
 	if (!has_sink(self, SIFIVE_TRACE_SINK_SBA))
 		SKIP(return, "this board has no SBA sink");
 	ASSERT_EQ(0, trace_start(self->fd, 0));
@@ -280,9 +280,7 @@ TEST_F(hotplug, stream_continues_when_cpu_is_online_again)
 	EXPECT_EQ(3, seen.ons);
 }
 
-/*
- * The captured data survives even if an encoder with its own sink loses its registers.
- */
+/* Captured data survives even if an encoder that has its own sink loses its registers. */
 static void lose_registers(struct __test_metadata *_metadata,
 			   struct _test_data_hotplug *self, uint32_t sink, uint32_t flags)
 {
@@ -443,7 +441,10 @@ TEST_F(hotplug, encoder_stays_stopped_across_hotplug_cycles)
 		look(_metadata, self, self->leaver, &seen);
 		EXPECT_EQ(0, seen.data);
 		EXPECT_EQ(0, seen.ons);
-		/* The encoder is stopped, and remains stopped when the CPU is online again. */
+		/*
+		 * The encoder is stopped when its CPU goes offline, and remains stopped when the
+		 * CPU is online again.
+		 */
 		ASSERT_EQ(0, set_online(self, true));
 		ASSERT_EQ(0, trace_status(self->fd, &status));
 		EXPECT_EQ(0, status.ended);
@@ -477,7 +478,7 @@ static int take_counters(struct _test_data_hotplug *self, uint32_t flags,
 	return ret;
 }
 
-/* This limit exceeds the loop's count, even for counts of time on a loaded emulator. */
+/* More than the loop's count, even if a loaded emulator counts time. */
 #define A_SECOND	4000000000ull
 
 /* Expect each counter in a mask to be ahead of its last value, within a limit. */
@@ -536,7 +537,7 @@ static int signal_of_another(void)
 	return trace_wait(child);
 }
 
-/* No other process can read that CPU's counters, and the session's end releases them. */
+/* No other process can read that CPU's counters. They are released at the session's end. */
 TEST_F(hotplug, counters_of_onlined_cpu_belong_to_session)
 {
 	const int leaver = self->each[self->leaver].encoder.cpu;

@@ -33,7 +33,7 @@ FIXTURE_TEARDOWN(identity)
 	close(self->fd);
 }
 
-/* Read the text of a file without its final newline; empty if there is none. */
+/* Read a file's text without its final newline; @text is empty if the file cannot be read. */
 static void read_text(const char *path, char *text, size_t size)
 {
 	FILE *file = fopen(path, "r");
@@ -60,7 +60,9 @@ static void attribute(const char *name, const char *what, char *text, size_t siz
 	read_text(path, text, size);
 }
 
-/* Find the line of a register dump that begins with this word. */
+/*
+ * Read the line of a component's register dump that begins with @word; return whether there is one.
+ */
 static bool dump_line(const char *name, const char *word, char *line, size_t size)
 {
 	char path[256], start[32];

@@ -30,7 +30,7 @@
 #define RING	262144
 
 /**
- * struct found - the parts of a capture
+ * struct found - summary of a capture's instruction trace
  * @parts:	number of Ownership messages
  * @unsynced:	number of parts without a preceding trace-on message
  * @owner:	distinct thread ids
@@ -38,7 +38,7 @@
  * @owners:	number of entries in @owner
  * @errors:	number of Error messages
  * @data:	number of data messages
- * @outside:	number of messages of instructions outside of parts
+ * @outside:	number of instruction trace messages that belong to no part
  */
 struct found {
 	unsigned int parts, unsynced, owners, errors, data, outside;
@@ -118,11 +118,11 @@ static unsigned int times_of(const struct found *found, uint32_t owner)
 }
 
 /**
- * struct reading - the state of a reader
+ * struct reading - state while messages are read
  * @begun:	the encoder's state is known, unlike at the beginning of a ring
  * @on:		the encoder is tracing
  * @part:	an Ownership message has named the thread since tracing began or ended
- * @loose:	number of messages of instructions since tracing began or ended
+ * @loose:	number of instruction trace messages since tracing began or ended
  */
 struct reading {
 	bool begun;
@@ -560,7 +560,7 @@ TEST_F(instruction, start_continues_after_stop)
 	EXPECT_GT(6, self->found.parts);
 }
 
-/* Configure an encoder whose CPU can go offline; returns the file that controls it, or NULL. */
+/* Configure an encoder whose CPU can go offline; return the file that controls it, or NULL. */
 static const char *configure_leaver(struct _test_data_instruction *self)
 {
 	const char *path = trace_session_leaver(&self->s);
@@ -587,7 +587,10 @@ TEST_F(instruction, cpu_continues_when_online_again)
 	EXPECT_LE(2, self->found.parts);
 }
 
-/* The driver's probe must not look up an ended capture's processes, nor trace for a later one. */
+/*
+ * The driver's context switch probe must neither look up the processes of an ended capture, nor
+ * turn on trace for a capture that does not request it.
+ */
 TEST_F(instruction, cpu_onlined_in_later_session_is_not_traced)
 {
 	const char *path = configure_leaver(self);
@@ -756,7 +759,7 @@ TEST_F(instruction, tracing_enabled_by_program_is_detected)
 	EXPECT_TRUE(turned_off(self, mode));
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 	EXPECT_EQ(EPERM, trace_read_unprivileged());
-	/* The next capture is normal. */
+	/* The next capture is not affected. */
 	ASSERT_EQ(0, begin(self, 0));
 	EXPECT_EQ(0, trace_read_unprivileged());
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Functions with entry and exit records, for calls_test.c. Each returns the number of
- * calls it makes, including its own.
+ * Functions with entry and exit records, for calls_test.c. A function that returns a number returns
+ * its number of calls, including its own.
  */
 #ifndef INSTRUMENTED_H
 #define INSTRUMENTED_H
@@ -22,15 +22,15 @@ void calls_leaf(void);
 /* One call, which calls leaf @turns times. */
 void calls_loop(unsigned int turns);
 
-/* Calls itself @depth times and jumps to @to from there: 2 * depth + 1 calls. */
+/* Recurse @depth levels deep, then jump to @to: 2 * @depth + 1 calls. */
 void calls_jump(jmp_buf to, unsigned int depth);
 
-/* Calls itself until the stack overflows, and counts its calls. */
+/* Recurse until the stack overflows, and count the calls in @calls. */
 unsigned int calls_deeper(const void *above, uint64_t *calls);
 
 /*
- * Throws an exception @depth calls down and catches it in the outermost call: depth + 2 calls,
- * and the same number of exits.
+ * Throw an exception @depth calls deep, and catch it in the outermost call: @depth + 2 calls, and
+ * the same number of exits.
  */
 unsigned int calls_throw(unsigned int depth);
 

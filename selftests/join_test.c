@@ -27,7 +27,7 @@ FIXTURE(join) {
 	uint32_t channels;
 };
 
-/* Return all channels with timestamps of the session's encoder. */
+/* Return a mask of the encoder's channels whose messages have timestamps. */
 static uint32_t channels_of(const struct sifive_trace_encoder *encoder)
 {
 	return encoder->flags & SIFIVE_TRACE_ENCODER_TS_CHANNELS ? 0xffff : ALL;
@@ -122,7 +122,7 @@ static void reap(struct child child, int number)
 	close(child.from);
 }
 
-/* Join, map the page and store the channel's number 100 times; returns the channel. */
+/* Join, map the page and store the channel's number 100 times; return the channel. */
 static int store_own(const void *arg)
 {
 	const struct sifive_trace_encoder *encoder = arg;
@@ -359,7 +359,7 @@ TEST_F(join, closing_stale_member_keeps_reassigned_channel)
 
 /* ---- admission --------------------------------------------------------------- */
 
-/* Waits until its parent is a process other than @arg, then joins. */
+/* Wait until the parent of this process is no longer @arg, then join. */
 static int join_as_orphan(const void *arg)
 {
 	const int *session = arg;
@@ -504,7 +504,10 @@ static void try_cycle(void *unused)
 	read_cycle();
 }
 
-/* Returns the signals that reading a counter raises before and after THREAD. */
+/*
+ * Return the signal that reading a counter raises before THREAD, times 256, plus the signal after
+ * THREAD.
+ */
 static int read_counters(const void *unused)
 {
 	struct sifive_trace_thread thread = TRACE_ARG(sifive_trace_thread);

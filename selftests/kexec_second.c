@@ -30,7 +30,7 @@ static void fail(const char *what)
 	exit(1);
 }
 
-/* Appends a segment: a file, to be loaded at an address. */
+/* Append a segment: the file @name, to be loaded at @at. */
 static void add(const char *name, unsigned long at, size_t room)
 {
 	size_t size = 0, most = 64ul << 20;
@@ -77,7 +77,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: kexec_second IMAGE INITRD\n");
 		return 2;
 	}
-	/* Includes the memory that the kernel clears after its image. */
+	/* The size includes the memory that the kernel clears after its image. */
 	add(argv[1], IMAGE_AT, 48ul << 20);
 	add(argv[2], initrd_address(), 0);
 	add("/sys/firmware/fdt", TREE_AT, 0);

@@ -25,10 +25,10 @@
 #include "trace_records.h"
 
 #define CHANNEL	6
-#define MANUAL	2	/* the kind of perfWriteCntrs()'s records */
+#define MANUAL	2	/* kind of the records that perfWriteCntrs() writes */
 #define RECORDS	20
 
-/* Each test is a process, so the library starts in its initial state. */
+/* Each test runs in a separate process, so the library is in its initial state. */
 FIXTURE(lib) {
 	int fd;		/* a separate descriptor of the device, for checks */
 	struct sifive_trace_info info;
@@ -59,7 +59,7 @@ FIXTURE_TEARDOWN(lib)
 	close(self->fd);
 }
 
-/* Check that the last call failed with an error message, and the device is free. */
+/* Check that the last call failed with an error message, and that the device is free. */
 static void failed(struct __test_metadata *_metadata, int fd, int rc,
 		   const char *what)
 {
@@ -98,7 +98,7 @@ static perfEvent events[] = {
 
 #define EVENTS	((int)ARRAY_SIZE(events))
 
-/* Return the number of the events that this machine can count: all or none. */
+/* Return the number of events that this machine can count: EVENTS or 0. */
 static int countable(const struct sifive_trace_info *info)
 {
 	return info->flags & SIFIVE_TRACE_INFO_COUNTERS ? EVENTS : 0;
@@ -295,7 +295,7 @@ TEST_F(lib, process_holding_hardware_is_named)
  * --------------------------------------------------------------------------
  */
 
-/* Read the whole file; returns its size or -1. */
+/* Read the whole file; return its size or -1. */
 static ssize_t read_file(const char *path, uint8_t **bytes)
 {
 	int fd = open(path, O_RDONLY);
@@ -397,7 +397,7 @@ static uint64_t value(struct __test_metadata *_metadata,
 	return low;
 }
 
-/* Run by a multi-core program on each core. */
+/* struct core - arguments and result of on_core(), which a program runs on each core */
 struct core {
 	pthread_t thread;
 	pthread_barrier_t *all;

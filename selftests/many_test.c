@@ -42,8 +42,8 @@ static void on_signal(int number)
 }
 
 /*
- * Record once, and again after each thread has had a channel. If there are more threads than
- * channels, each thread has lost its channel by then.
+ * Record once, then repeatedly after every thread has recorded. If there are more threads than
+ * channels, other threads have taken this thread's channel by then.
  */
 static void *record_often(void *number)
 {
@@ -178,7 +178,7 @@ static const volatile uint64_t *find_slots(void)
 	return slots;
 }
 
-/* A child created by a signal handler can continue in the middle of reading its parent's counts. */
+/* If a signal handler forks while its thread reads its counts, the child continues that read. */
 TEST(child_can_read_address_of_parent_counts)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;

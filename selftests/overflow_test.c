@@ -96,7 +96,7 @@ static void collect(struct _test_data_overflow *self)
 	}
 }
 
-/* Sample the loop; returns the count. */
+/* Sample the loop; return the count. */
 static uint64_t sample_loop(struct _test_data_overflow *self, uint64_t turns)
 {
 	trace_perf_enable(self->event);

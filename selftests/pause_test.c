@@ -328,7 +328,7 @@ TEST_F(pause, unpause_without_room_appends_nothing)
 	trace_unmap(page);
 }
 
-/* Fills the sink of an encoder whose page is mapped. */
+/* Fill the sink of an encoder whose page is mapped. */
 static bool fill(const struct trace_session *s, void *page,
 		 const struct sifive_trace_encoder *full)
 {

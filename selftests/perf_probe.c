@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The work that perf_stat.sh measures: a loop and page accesses with known counts, with or
- * without a session's counters.
+ * Work for perf_stat.sh to measure: a loop and page accesses with known counts, with or without a
+ * session's counters.
  *
  *	perf_probe loop		the work
  *	perf_probe session	the same in a session; fails if the session's counts are wrong

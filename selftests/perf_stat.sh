@@ -28,7 +28,7 @@ if ! command -v perf >/dev/null; then
 	exit 4
 fi
 
-# stat VERB [OPTION...]: writes perf's counts of the work to $work; $on can be a command that pins
+# stat VERB [OPTION...]: write perf's counts of the work to $work. $on can be a command that pins
 # perf to a CPU.
 work=$(mktemp)
 on=
@@ -39,12 +39,13 @@ stat() {
 		./perf_probe "$verb"
 }
 
-# whole VERB: like stat, but including the kernel, which mostly handles page faults.
+# whole VERB: like stat, but include counts in the kernel, which mostly handles page faults.
 whole() {
 	$on perf stat -x , -o "$work" -e cycles,instructions ./perf_probe "$1"
 }
 
-# within EVENTS MORE MISSES: whether the counts exceed the work's by at most these percentages.
+# within EVENTS MORE MISSES: whether there are EVENTS counts, and they exceed the work's by at most
+# MORE percent, or MISSES percent for TLB misses.
 within() {
 	sed 's/^/# /' "$work"
 	awk -F , -v least="$instructions" -v pages="$pages" \

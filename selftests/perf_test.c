@@ -30,8 +30,8 @@
 #define SLACK		(LOOP / 20)
 
 /*
- * Pages to touch: each causes a miss. If counts are exact, the test also checks an upper limit,
- * and touches more pages to keep the kernel's own misses within it.
+ * Number of pages to touch; each causes a miss. If counts are exact, the test also checks an upper
+ * limit, and touches more pages, so that the kernel's own misses do not exceed it.
  */
 #define PAGES		64
 #define PAGES_EXACT	512
@@ -72,7 +72,7 @@ FIXTURE_TEARDOWN(perf)
 	trace_session_close(&self->s);
 }
 
-/* Take counters for these events; returns the error. */
+/* Take counters for these events; return the error. */
 static int take(struct _test_data_perf *self,
 		const struct sifive_trace_event *const *events, uint32_t count)
 {
@@ -94,7 +94,7 @@ static int take(struct _test_data_perf *self,
 
 #define OUR_DTLB	(self->counters.event[0].counter)
 
-/* Whether a count equals the loop's; for counts of time, whether it increased. */
+/* Whether a count equals the loop's or, if time is counted, is not 0. */
 static bool is_loop(struct _test_data_perf *self, uint64_t count)
 {
 	return self->exact ? count >= LOOP && count <= LOOP + SLACK : (int64_t)count > 0;
@@ -192,7 +192,7 @@ TEST_F(perf, counts_correctly_before_during_and_after_session)
 }
 
 /*
- * Open pinned events on this CPU until no counter is left. Returns the number that
+ * Open pinned events on this CPU until no counter is left. Return the number that
  * count; a pinned event without a counter reads as end of file.
  */
 static int fill_counters(struct _test_data_perf *self, int event[MANY])
@@ -233,8 +233,8 @@ struct theirs {
 static struct theirs theirs;
 
 /*
- * Return the mapped event's count without a system call: the page's base plus the counter. 0
- * if the page names no counter.
+ * Return the mapped event's count without a system call: the base in its page plus the counter, or
+ * 0 if the page names no counter.
  */
 static uint64_t mapped_count(unsigned int unused)
 {

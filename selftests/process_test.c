@@ -20,7 +20,10 @@
 #define CHANNEL		5
 #define BUFFER		1048576
 
-/* Maximum number of captures until every thread has a sample: on a loaded host, each gets few. */
+/*
+ * Maximum number of captures to make until every thread has a sample: on a loaded host, a capture
+ * has few samples.
+ */
 #define CAPTURES	50
 
 static inline __attribute__((always_inline)) void *spin(void *arg, uint64_t turns)
@@ -66,7 +69,7 @@ static bool in(void *(*worker)(void *arg), uint64_t pc)
 	return pc - (uintptr_t)worker < 64;
 }
 
-/* Samples by location. */
+/* Numbers of samples, by location. */
 struct seen {
 	unsigned int own, early, middle, late, second, third;
 };
@@ -112,7 +115,10 @@ FIXTURE_SETUP(process)
 		if (!self->other[i])
 			(i ? third : second)(NULL);
 		ASSERT_LT(0, self->other[i]);
-		/* Stop this process until needed, because it takes CPU time from the child. */
+		/*
+		 * Stop these two processes until they are needed, because they take CPU time from
+		 * the child.
+		 */
 		kill(self->other[i], SIGSTOP);
 	}
 	ASSERT_EQ(1, read(self->begin[0], &byte, 1));
@@ -173,7 +179,7 @@ static void keep(const struct trace_record *record, void *arg)
 	seen->third += in(third, record->address[0]);
 }
 
-/* Make one capture of the child while the caller works. Returns 0, or an error. */
+/* Make one capture of the child while the caller works. Return 0, or an error. */
 static int capture(struct _test_data_process *self, bool first)
 {
 	struct trace_totals totals;

@@ -33,7 +33,7 @@
 #include "trace_records.h"
 
 #define THREADS		40
-/* Includes the threads that threads start. */
+/* Maximum number of threads, including those started by other threads. */
 #define ACTORS		(2 * THREADS)
 #define PHASES		3
 #define STEPS		12
@@ -44,7 +44,7 @@
 #define SS_AUTODISARM	0x80000000u
 #endif
 
-/* Actions of a program besides calls; some exclude others. */
+/* Actions of a program besides calls. Some exclude each other. */
 enum {
 	CLOSES		= 1 << 0,
 	DUMPS		= 1 << 1,
@@ -65,9 +65,10 @@ enum {
 };
 
 /**
- * struct outcome - result of a program, in memory that outlives the program
+ * struct outcome - result of a program, in memory shared with the test
  * @made:	number of records, including those of handlers and of children that share its memory
- * @maybe:	number of records of calls during which tracing was turned off or on
+ * @maybe:	number of records that may not have been made, because tracing was turned off or on
+ * 		during their call
  * @found:	number of records in the trace
  * @lost:	number of lost records that the library reports
  * @totals:	totals of the trace
@@ -119,7 +120,7 @@ static unsigned int before_calls(void)
 	return __atomic_load_n(&switched, __ATOMIC_SEQ_CST);
 }
 
-/* @before: value that before_calls() returned */
+/* Count records made since before_calls() returned @before. */
 static void made(unsigned int before, unsigned int calls, unsigned int exits)
 {
 	const bool throughout = before == before_calls();
@@ -130,7 +131,7 @@ static void made(unsigned int before, unsigned int calls, unsigned int exits)
 		__atomic_fetch_add(&outcome->made, calls + exits, __ATOMIC_RELAXED);
 }
 
-/* Run a child with its own memory, which records and counts nothing. */
+/* Make calls in a child created by fork(), which records and counts nothing; wait for its end. */
 static void have_child(pid_t child)
 {
 	if (!child) {
@@ -350,7 +351,7 @@ static void step_timer(struct actor *self)
 static void *act(void *actor);
 
 /*
- * Start a thread with a small stack, see make_threads_cheap() in threads_test.c. Returns NULL if
+ * Start a thread with a small stack, see make_threads_cheap() in threads_test.c. Return NULL if
  * all actors are in use.
  */
 static struct actor *start(struct actor *parent, unsigned int number, bool nested)
@@ -481,7 +482,7 @@ static void *act(void *actor)
 	return NULL;
 }
 
-/* Returns NULL, or the name of the call that failed. */
+/* Return NULL, or the name of the call that failed. */
 static const char *set_up(struct actor *self)
 {
 	static const char *const events[] = {

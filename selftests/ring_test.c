@@ -352,7 +352,7 @@ TEST_F(sba, each_snapshot_of_running_ring_is_complete)
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	ASSERT_EQ(0, trace_writer_start(&self->writer, &self->s, 0));
 	for (round = 0; round < 12; round++) {
-		/* The first two rounds can read the ring before it has wrapped. */
+		/* In the first two rounds, the ring may not have wrapped yet. */
 		if (round == 2)
 			ASSERT_TRUE(wait_flag(self->s.fd,
 					      SIFIVE_TRACE_STATUS_WRAPPED));
@@ -567,7 +567,7 @@ TEST_F(ring, sink_nodes_return_slices_of_whole_capture)
 		ASSERT_EQ(0, trace_encoder(self->s.fd, i, &encoder));
 		page[i] = trace_map(self->s.fd, &encoder);
 		ASSERT_NE(NULL, page[i]);
-		/* Some captures wrap, some do not. */
+		/* Some sinks wrap, some do not. */
 		for (v = 0; v < (i & 1 ? 30 : 3000); v++)
 			trace_store(page[i], trace_register(&encoder, 6), v, 4);
 	}
@@ -590,7 +590,7 @@ TEST_F(ring, sink_nodes_return_slices_of_whole_capture)
 		EXPECT_EQ(POLLIN, poll_for(fd, 0));
 		close(fd);
 	}
-	/* There may be a node for a sink that is not part of this capture. */
+	/* A node may exist for a sink that is not part of this capture; it returns no data. */
 	fd = open_sink(config.sinks, O_RDONLY);
 	if (fd >= 0)
 		EXPECT_EQ(0, read(fd, whole, 1));

@@ -21,8 +21,8 @@ run drops sifive-trace record -C 0 -b 1M --on-full drop --rotate 64k -o drops.rt
 run interrupted setsid sifive-trace record -b 2M --on-full wait --rotate 64k -o interrupted.rtd $p/soak 1000
 '
 
-# all NAME: prints the number of records in the whole trace, which whole() has written, and the
-# number lost in all pieces.
+# all NAME: print the number of records in the trace that whole() has assembled, and the number of
+# records lost in all pieces.
 all() {
 	host report --json -c all "$out/$1.whole" | python3 -c '
 import json, sys
@@ -31,8 +31,8 @@ lost = sum(sum(json.load(open(meta))["lost"].values()) for meta in sys.argv[1:])
 print(records["enter"] + records["exit"], lost)' "$out/$1".*[0-9].meta
 }
 
-# whole NAME WHAT [cut]: expect the pieces to contain the records of the whole trace, and the
-# independent reader to read the same records.
+# whole NAME WHAT [cut]: assemble the whole trace from its pieces; expect the pieces to contain its
+# records, and the independent reader to read the same records as the command.
 whole() {
 	selftests/format/pieces.py "$build/sifive-trace" "$out/$1" ${3:+"$3"}
 	result $? "$2: all pieces together contain the whole trace's records"
@@ -51,7 +51,7 @@ for sink in 0 1; do
 done
 status interrupted 130 "^C: the exit status is the program's"
 
-# Records of 40 threads and of main(), which has no exit: the program kills itself.
+# Records of 40 threads and of main(), which has no exit record, because the program kills itself.
 whole shares.rtd "threads that share channels"
 read -r decoded lost < <(all shares.rtd)
 echo "# $decoded records, $lost lost"

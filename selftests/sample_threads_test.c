@@ -19,7 +19,10 @@
 #define CHANNEL		5
 #define BUFFER		1048576
 
-/* Maximum number of captures until every thread has a sample: on a loaded host, each gets few. */
+/*
+ * Maximum number of captures to make until every thread has a sample: on a loaded host, a capture
+ * has few samples.
+ */
 #define CAPTURES	50
 
 #define CHILDREN	2
@@ -55,7 +58,7 @@ struct ids {
 	volatile pid_t id[THREADS];
 };
 
-/* Samples by worker. */
+/* Numbers of samples, by worker. */
 struct seen {
 	const struct ids *ids;
 	unsigned int samples[THREADS], named, wrong, callers, values;
@@ -152,7 +155,7 @@ static void keep(const struct trace_record *record, void *arg)
 	}
 }
 
-/* Captures of both processes, until each thread has samples. Returns 0, or an error. */
+/* Capture both processes until each thread has samples. Return 0, or an error. */
 static int capture(struct _test_data_sample_threads *self)
 {
 	struct sifive_trace_start start = TRACE_ARG(sifive_trace_start);
@@ -230,7 +233,7 @@ TEST_F(sample_threads, periodic_headers_precede_names)
 	}
 }
 
-/* A capture of this process, which creates another one that creates a third. */
+/* Capture this process, which creates a process that creates a third one. */
 static int capture_descendants(struct _test_data_sample_threads *self)
 {
 	struct sifive_trace_start start = TRACE_ARG(sifive_trace_start);

@@ -68,7 +68,7 @@ FIXTURE_TEARDOWN(sampled_count)
 	close(self->fd);
 }
 
-/* The samples of all harts; @place is the index of the event among their counts. */
+/* Summary of all harts' samples; @place is the index of the event's count in them. */
 struct samples {
 	unsigned int place;
 	uint64_t count, sum, last[SIFIVE_TRACE_MAX_ENCODERS];

@@ -47,7 +47,7 @@ static bool in(void (*worker)(uint64_t turns), uint64_t pc)
 	return pc - (uintptr_t)worker < 64;
 }
 
-/* Cycles and instructions, if taken; differences are added up, starting at the header. */
+/* @count: cycles and instructions, if taken, added up starting at the header */
 struct sample {
 	unsigned int src;
 	uint64_t pc, time, count[2];
@@ -142,8 +142,8 @@ static bool is_whole(const struct samples *samples)
 }
 
 /*
- * Return the minimum number of @n expected samples that must arrive. Nearly all arrive if time
- * follows instructions; otherwise, a loaded host takes time from the emulator.
+ * Return the minimum number of samples if @n are expected: nearly all if instructions are counted.
+ * Otherwise many can be missing, because a loaded host takes time from the emulator.
  */
 static unsigned int at_least(const struct _test_data_sampling *self, unsigned int n)
 {
@@ -156,7 +156,7 @@ static unsigned int at_most(uint64_t microseconds)
 	return microseconds / 1000 + microseconds / 4000 + 10;
 }
 
-/* Work for @ms, and longer until the minimum of @n samples has arrived. */
+/* Work for at least @ms milliseconds, until at least at_least(@n) samples have arrived. */
 static void work_sampled(struct _test_data_sampling *self, void (*fn)(uint64_t),
 			 unsigned int ms, unsigned int n)
 {
@@ -172,7 +172,7 @@ static unsigned int count_in(const struct samples *s, void (*fn)(uint64_t))
 	return n;
 }
 
-/* Returns the CPU time that the program used. */
+/* Capture @fn running for @ms milliseconds; return the CPU time that this process used. */
 #define RUN(fn, ms, n) ({						\
 	uint64_t _own = trace_own_time();				\
 									\
@@ -415,7 +415,7 @@ TEST_F(sampling, follows_thread_to_every_cpu)
 	}
 }
 
-/* Wait for a child that does other work; returns its samples. */
+/* Wait for a child that does other work; return its samples. */
 static unsigned int childs_samples(struct __test_metadata *_metadata,
 				   struct _test_data_sampling *self, pid_t child)
 {
@@ -485,26 +485,26 @@ TEST_F(sampling, execve_ends_sampling_without_exec_flag)
 	EXPECT_LT(0, seen[1]);
 }
 
-/* Run by a child that has been passed the descriptor and nothing else. */
+/* Run in a child that has the session's descriptor, but no capabilities. */
 static int try_all(struct _test_data_sampling *self)
 {
 	if (trace_keep_caps(0))
 		return 1;
-	/* The session still has the parent's settings. */
+	/* The parent's settings still apply: START fails. */
 	if (trace_start(self->fd, 0) != -EPERM ||
 	    !strstr(trace_message(self->fd), "CAP_PERFMON") ||
 	    trace_flags(self->fd) & SIFIVE_TRACE_STATUS_RUNNING)
 		return 2;
 	if (set(self) != -EPERM || !strstr(trace_message(self->fd), "CAP_PERFMON"))
 		return 3;
-	/* The child may not sample itself or call STOP, either: the descriptor is not enough. */
+	/* Without capabilities, it may not sample itself or call STOP, either. */
 	self->sampling.flags = 0;
 	if (set(self) != -EPERM || trace_stop(self->fd) != -EPERM)
 		return 4;
 	return 0;
 }
 
-/* The previous setting remains in effect. */
+/* Samples are still written with the settings of the last call that succeeded. */
 TEST_F(sampling, failed_call_keeps_previous_settings)
 {
 	struct sifive_trace_sampling good = self->sampling;
@@ -566,7 +566,7 @@ static void *thread_works_own(void *unused)
 	return NULL;
 }
 
-/* Return the instructions of the thread running @fn, according to its samples. */
+/* Return the number of instructions counted by the samples of the thread that runs @fn. */
 static uint64_t instructions_in(const struct samples *s, void (*fn)(uint64_t))
 {
 	uint64_t sum = 0, mask = BIT64(48) - 1;
@@ -578,7 +578,7 @@ static uint64_t instructions_in(const struct samples *s, void (*fn)(uint64_t))
 	return sum;
 }
 
-/* Sample two threads, one of which has not joined, while another process runs on the same hart. */
+/* Check the counts of a joined and another thread, while another process shares their hart. */
 static void sample_own(struct __test_metadata *_metadata, struct _test_data_sampling *self,
 		       uint32_t count_type)
 {
@@ -631,7 +631,7 @@ TEST_F(sampling, each_thread_has_separate_counts_joined_or_not)
 		sample_own(_metadata, self, type);
 }
 
-/* Exits immediately: the driver then frees the thread's entry. */
+/* Exit immediately: the driver then frees the thread's entry. */
 static void *thread_is_brief(void *unused)
 {
 	return NULL;

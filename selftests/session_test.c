@@ -31,7 +31,7 @@ FIXTURE(session) {
 	struct sifive_trace_info info;
 	struct sifive_trace_encoder encoder;
 	struct sifive_trace_config config;
-	char unbound[NAME_MAX + 1]; /* device to bind again, or "" */
+	char unbound[NAME_MAX + 1]; /* device to rebind, or "" */
 	const char *driver;
 };
 
@@ -68,7 +68,7 @@ FIXTURE_TEARDOWN(session)
 	close(self->fd);
 }
 
-/* Store to an encoder that CONFIG has tested, so that the message has a timestamp. */
+/* Store to a register whose messages have timestamps, if any; CONFIG has detected them. */
 static void store(int fd, uint32_t index, void *page, uint32_t value)
 {
 	struct sifive_trace_encoder encoder;
@@ -77,7 +77,7 @@ static void store(int fd, uint32_t index, void *page, uint32_t value)
 		trace_store(page, trace_register(&encoder, CHANNEL), value, 4);
 }
 
-/* Configure, map and start; returns the mapped page, NULL on error. */
+/* Configure, map and start; return the mapped page, or NULL on error. */
 static void *begin(int fd, const struct sifive_trace_encoder *encoder,
 		   const struct sifive_trace_config *wanted)
 {
@@ -90,7 +90,7 @@ static void *begin(int fd, const struct sifive_trace_encoder *encoder,
 	return page && !trace_start(fd, 0) ? page : NULL;
 }
 
-/* Capture one store, from CONFIG to read(); return the number of messages or -1. */
+/* Capture one store, from CONFIG to read(); return the number of messages, or -1 on error. */
 static ssize_t capture_one(int fd, uint32_t index)
 {
 	struct sifive_trace_config config = trace_simple_config(fd, index);

@@ -93,7 +93,7 @@ static int become(uid_t user, uint64_t caps)
 	return trace_keep_caps(caps);
 }
 
-/* Run @fn as that user in a child; returns its value, or -1. */
+/* Run @fn as that user in a child; return its value, or -1. */
 static int as_user(uid_t user, uint64_t caps, int (*fn)(int fd), int fd)
 {
 	pid_t child = fork();
@@ -250,7 +250,7 @@ static void *copy_repeatedly(void *arg)
 		add(&c->done);
 		if (pthread_barrier_wait(&c->barrier) == PTHREAD_BARRIER_SERIAL_THREAD)
 			c->over = __atomic_load_n(&c->quit, __ATOMIC_SEQ_CST);
-		/* Leave the copy at its end; the last reader frees it. */
+		/* Read to the end, which releases the copy; the last reader frees it. */
 		if (pread(fd, &byte, 1, RING))
 			add(&c->failed);
 		pthread_barrier_wait(&c->barrier);
@@ -377,7 +377,7 @@ TEST_F(share, copy_is_charged_to_reader)
 
 /* ---- ownership of the capture ------------------------------------------------------- */
 
-/* Tests everything that exposes a capture, for users who may not read it. */
+/* Test everything that exposes a capture, for users who may not read it. */
 static int may_not_read(int unused)
 {
 	struct sifive_trace_encoder e;
@@ -426,7 +426,7 @@ static int may_not_read_as_namespace_root(int unused)
 	return may_not_read(unused);
 }
 
-/* Reads from a descriptor that was passed to a user who may not open the device. */
+/* Read from a descriptor that was passed to a user who may not open the device. */
 static int reads_from(int fd)
 {
 	char byte;
@@ -644,7 +644,7 @@ TEST_F(share, sram_retains_nothing_of_earlier_session)
 	for (i = 0; i < size / 4; i++)
 		same += page[TR_SINK_DATA / 4] == old[i];
 	EXPECT_EQ(0, same);
-	/* Nor does read() return old data, even from a sink that seems to be full. */
+	/* read() returns no old data either, even from a sink that seems to be full. */
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	page[TR_SINK_WP / 4] |= TR_SINK_WP_WRAPPED;
 	ASSERT_EQ(0, trace_stop(self->s.fd));

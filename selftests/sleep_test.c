@@ -106,7 +106,7 @@ FIXTURE_TEARDOWN(sleep)
 	trace_session_close(&self->s);
 }
 
-/* Returns 0, or the reason why the system did not sleep. */
+/* Return 0, or the reason why the system did not sleep. */
 static int go_to_sleep(const char *depth)
 {
 	int ret = trace_file_write(PM_TEST, depth);
@@ -361,7 +361,7 @@ static void *thread_watches(void *arg)
 	return NULL;
 }
 
-/* Configures all encoders, and counters with per-thread counts. */
+/* Configure all encoders, and counters with per-thread counts. */
 static int count_everywhere(struct _test_data_sleep *self, uint64_t buffer)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
@@ -378,7 +378,10 @@ static int count_everywhere(struct _test_data_sleep *self, uint64_t buffer)
 	return ret ?: trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_COUNTERS, &counters);
 }
 
-/* Finds an encoder whose CPU can go offline, and that CPU's file; returns false if none can. */
+/*
+ * Find an encoder whose CPU can go offline, and the sysfs file that takes it offline; return false
+ * if there is none.
+ */
 static bool find_leaver(struct _test_data_sleep *self, struct sifive_trace_encoder *e,
 			char *online, size_t size)
 {

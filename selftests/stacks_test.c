@@ -39,7 +39,7 @@
 #define S2_VALUE	-2l
 #define S11_VALUE	0x7ff
 
-/* Runs with @sp as its stack pointer. */
+/* Run with @sp as its stack pointer. */
 static __attribute__((noinline, noclone, aligned(256))) void spin(unsigned long sp)
 {
 	unsigned long turns = TURNS;
@@ -223,7 +223,7 @@ TEST_F(stacks, periodic_headers_precede_stacks)
 	}
 }
 
-/* Spends most of its time in a system call. */
+/* Spend most of its time in a system call. */
 static __attribute__((noinline, noclone, aligned(256))) void enter(unsigned long page)
 {
 	register long a0 asm("a0") = open("/dev/zero", O_RDONLY | O_CLOEXEC), fd = a0;

@@ -20,13 +20,13 @@
 #define CHANNEL		7
 #define BUFFER		1048576
 
-/* Number of times that a thread voluntarily leaves the CPU. */
+/* Number of times that a thread voluntarily gives up the CPU. */
 #define TURNS		50
 
 /* Maximum number of captures to make until one contains the record that a test needs. */
 #define TRIES		100
 
-/* All kinds of records are below this. */
+/* Upper limit of the kinds of records. */
 #define KINDS		0x20
 
 /**
@@ -404,7 +404,10 @@ TEST_F(switches, vfork_parent_is_uninterruptible)
 	EXPECT_LE(1, self->found.kind[SIFIVE_TRACE_SWITCH_UNINTERRUPTIBLE]);
 }
 
-/* Raise SIGSTOP until a capture contains the stop; the exit status shows the error. */
+/*
+ * Raise SIGSTOP until a capture contains the stop; exit with 0, or with a number that identifies
+ * the error.
+ */
 static void stop_itself(struct _test_data_switches *self)
 {
 	unsigned int tries;
@@ -431,7 +434,7 @@ TEST_F(switches, stopped_process_is_recorded_as_stopped)
 	child = fork();
 	if (!child)
 		stop_itself(self);
-	/* A process that is continued before it has been switched out is not switched out. */
+	/* The child repeats this, because it is not switched out if it is continued too early. */
 	do {
 		ASSERT_EQ(child, waitpid(child, &status, WUNTRACED));
 		if (WIFSTOPPED(status))
@@ -461,7 +464,9 @@ static int freeze(pid_t pid)
 	return 0;
 }
 
-/* Return the kind of the last record of a process that works until it is frozen; -1 on failure. */
+/*
+ * Return the kind of the last record of a process that works until it is frozen, or -1 on failure.
+ */
 static int last_before_freeze(struct _test_data_switches *self)
 {
 	int frozen;
@@ -528,7 +533,7 @@ TEST_F(switches, other_processes_are_recorded_only_on_request)
 
 /*
  * Create a process that sleeps until @pipe has no writer or, if @child is set, waits for a
- * child that sleeps until then; returns the process's id.
+ * child that sleeps until then; return the process's id.
  */
 static pid_t make_sleeper(const int *pipe, bool child)
 {
@@ -648,7 +653,10 @@ TEST_F(switches, switches_on_unrecorded_cpus_are_counted)
 	EXPECT_EQ(i, self->status.switches_elsewhere);
 }
 
-/* Reports its id, and executes a program that does nothing, in a thread other than the first. */
+/*
+ * Run in a thread other than the first: report this thread's id, and execute a program that does
+ * nothing.
+ */
 static void *execute(void *to)
 {
 	const pid_t id = gettid();

@@ -69,7 +69,7 @@ static int start(struct _test_data_syscalls *self)
 	       trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND);
 }
 
-/* A thread, and the number of its current call, or -1 if there is none. */
+/* A thread, and the number of the system call that it is in, or -1. */
 struct caller {
 	uint32_t thread;
 	int call;
@@ -202,7 +202,7 @@ TEST_F(syscalls, not_recorded_without_flag)
 	EXPECT_EQ(0, self->found.records);
 }
 
-/* Read the drained capture up to the ring's end; returns the last result of read(). */
+/* Read the drained capture up to the ring's end; return the last result of read(). */
 static ssize_t read_some(struct _test_data_syscalls *self, uint8_t **bytes, size_t *size)
 {
 	ssize_t got;
@@ -213,7 +213,7 @@ static ssize_t read_some(struct _test_data_syscalls *self, uint8_t **bytes, size
 	return got;
 }
 
-/* Make calls until records are lost, then make room until records are written. */
+/* Make system calls until records are lost, then make room until records are written again. */
 static int lose_some(struct _test_data_syscalls *self, uint8_t **bytes, size_t *size)
 {
 	struct sifive_trace_status before, status;
@@ -256,7 +256,7 @@ static int move_driver(unsigned int cpu)
 	return -1;
 }
 
-/* Counts marks, and those that are directly followed by a call. */
+/* Count BEGIN marks, and those directly followed by a system call instead of the running thread. */
 static void count_marks(const struct trace_stream *stream, unsigned int *marks,
 			unsigned int *unnamed)
 {

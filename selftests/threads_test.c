@@ -74,7 +74,7 @@ static void call(unsigned int turns)
 	call_any(calls_loop, turns, turns + 1);
 }
 
-/* A record of each kind, one with a specialised writer, one with the generic writer. */
+/* Number of records that record() writes: a manual record, an entry and an exit. */
 #define RECORDS	3
 
 static void record(void)
@@ -85,7 +85,7 @@ static void record(void)
 	call(0);
 }
 
-/* The trace's content, and the counters in its first and last record. */
+/* Content of the trace, and the counters in its first and last record. */
 static struct counts found;
 static struct trace_calls found_calls;
 static uint32_t found_encoders;
@@ -455,7 +455,7 @@ TEST_F(threads, two_hundred_short_threads_lose_no_record)
 	EXPECT_EQ(RECORDS * 400, self->totals.records);
 }
 
-/* Runs on one CPU, so that an abandoned record is followed by another record. */
+/* Run on one CPU, so that an abandoned record is followed by another record. */
 static void *until_stop(void *number)
 {
 	move((unsigned int)(uintptr_t)number);

@@ -35,7 +35,7 @@ struct trace_nesting {
 
 /*
  * Call this before all records: reads the first threads' channels from the side-car file of
- * @base.rtd. Returns 0, or -1.
+ * @base.rtd. Return 0, or -1.
  */
 int trace_calls_threads(struct trace_calls *calls, const char *base);
 

@@ -112,7 +112,7 @@ int trace_pin(int cpu);
 /* Drop all capabilities except those in the mask, even as root. */
 int trace_keep_caps(uint64_t mask);
 
-/* Run a function; returns the SIGSEGV, SIGBUS or SIGILL that it raised, or 0. */
+/* Run a function; return the SIGSEGV, SIGBUS or SIGILL that it raised, or 0. */
 int trace_signal_of(void (*fn)(void *arg), void *arg);
 
 /* Return the signal raised by a load from an address, or 0. */
@@ -169,7 +169,7 @@ struct trace_stream {
 
 /*
  * Decode from the beginning of a message. @src_bits is the width of the SRC field.
- * Returns 0, or -1 if anything violates the wire format.
+ * Return 0, or -1 if anything violates the wire format.
  */
 int trace_decode(const uint8_t *bytes, size_t size, unsigned int src_bits,
 		 struct trace_stream *stream);

@@ -40,7 +40,7 @@ struct trace_session {
 };
 
 /*
- * Open the node and find encoder number @index among those with an online CPU. Returns
+ * Open the node and find encoder number @index among those with an online CPU. Return
  * 0 or a negative errno: -ENOENT if there are fewer.
  */
 int trace_session_open(struct trace_session *s, unsigned int index);
@@ -61,11 +61,11 @@ bool trace_has_sink(const struct trace_session *s, uint32_t sink);
 /* Return the message for the last error, valid until the next call. */
 const char *trace_message(int fd);
 
-/* Read everything and decode it from the first byte; returns 0 or an error number. */
+/* Read everything and decode it from the first byte; return 0 or an error number. */
 int trace_collect(int fd, unsigned int src_bits, struct trace_stream *stream);
 
 /*
- * Whether the values of the data messages are consecutive. Returns their number, or -1
+ * Whether the values of the data messages are consecutive. Return their number, or -1
  * if there is a gap. @first and @last may be NULL.
  */
 long trace_consecutive(const struct trace_stream *stream, uint32_t *first,
@@ -95,8 +95,8 @@ uint32_t trace_writer_stop(struct trace_writer *w);
 uint64_t trace_random(uint64_t *state);
 
 /*
- * Replaces the session with one on the second encoder, or on the first if there is no second one.
- * Returns the sysfs file that takes the second encoder's CPU offline, or NULL if there is no second
+ * Replace the session with one on the second encoder, or on the first if there is no second one.
+ * Return the sysfs file that takes the second encoder's CPU offline, or NULL if there is no second
  * encoder or its CPU cannot go offline.
  */
 const char *trace_session_leaver(struct trace_session *s);
@@ -116,7 +116,7 @@ double trace_clock(void);
 /* Keep perf from lowering its sampling rate, as it does on a slow host. */
 void trace_sample_freely(void);
 
-/* Write to or read from a procfs or sysfs file; returns 0 or more, or a negative errno. */
+/* Write to or read from a procfs or sysfs file; return 0 or more, or a negative errno. */
 int trace_file_write(const char *path, const char *text);
 int trace_file_read(const char *path, char *text, size_t size);
 

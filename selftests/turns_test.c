@@ -229,7 +229,7 @@ struct check {
 #define SPIN	1000ull
 
 /*
- * Executes instructions until each turn has occurred several times, and yields the hart to other
+ * Execute instructions until each turn has occurred several times, and yields the hart to other
  * threads. In the turn that counts instructions, the difference between two readings is at least
  * the loop's instructions, and at most that of instret around them, which includes the firmware's.
  */

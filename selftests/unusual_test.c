@@ -73,7 +73,7 @@ FIXTURE_TEARDOWN(unusual)
 	close(self->fd);
 }
 
-/* Ends the trace. Returns the number of records that are in the trace or counted as lost. */
+/* End the trace. Return the number of records that are in the trace or counted as lost. */
 static uint64_t end(struct __test_metadata *_metadata, struct _test_data_unusual *self)
 {
 	const struct sifive_trace_report *r = &self->report;
@@ -327,7 +327,7 @@ TEST_F(unusual, sigill_of_program_reaches_its_handler)
  * ---- processes ---------------------------------------------------------------------
  */
 
-/* Becomes a daemon, whose calls are not recorded, and reports when it is done. */
+/* Become a daemon, whose calls are not recorded, and reports when it is done. */
 static void continue_in_background(int done)
 {
 	char byte = 0;

@@ -20,15 +20,15 @@ void trapped(unsigned long *registers, unsigned long cause, unsigned long pc);
 void *memset(void *to, int value, size_t size);
 void *memcpy(void *to, const void *from, size_t size);
 
-/* Print a test's result; print the plan and power the board off. */
+/* result() prints a test's result; results_end() prints the plan and powers the board off. */
 void result(bool ok, const char *what);
 void results_end(void);
 
-/* The function that start.S calls on hart 1, and the call that starts it there. */
+/* Function that start.S calls on hart 1; start_second() sets it and wakes hart 1. */
 extern void (*volatile second_hart)(void);
 void start_second(void (*function)(void));
 
-/* An unexpected trap ends the tests. */
+/* End the tests because of an unexpected trap. */
 void bail_out(unsigned long cause, unsigned long pc);
 
 /* Make the runner save the capture. */

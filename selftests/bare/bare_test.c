@@ -129,7 +129,7 @@ static bool is_possible(const void *arg, unsigned int event, unsigned int number
 	return ((const uint32_t *)arg)[event] >> number & 1;
 }
 
-/* Whether each event gets a suitable counter, for many orders of the events. */
+/* Check that each event gets a suitable counter, whatever the order of the events. */
 static bool all_chosen(const uint32_t *possible, unsigned int count)
 {
 	uint32_t list[6], taken;
@@ -277,7 +277,7 @@ static void set_interrupts(bool on)
 		__asm__ volatile("csrci mstatus, 8" : : : "memory");
 }
 
-/* Clock ticks in which one or two records are written. */
+/* Number of clock ticks that one or two records take. */
 #define NEAR	10
 
 /*
@@ -361,7 +361,7 @@ static void test_full(void)
 	hand_out_own("full");
 }
 
-/* The program reads the SRAM itself. */
+/* The program reads the SRAM directly, not through the library. */
 static void test_sram(void)
 {
 	static uint32_t copy[BUFFER / 4];

@@ -78,7 +78,7 @@ static bool init_hooks(struct hart *hart)
 				      hart->type, hart->size);
 }
 
-/* Make all calls between on and off, plus one record. */
+/* Turn tracing on, make all calls, write one manual record, and turn tracing off. */
 static bool call(struct hart *hart)
 {
 	static const unsigned int fibonacci[] = { 0, 1, 1, 2, 3, 5 };
@@ -151,7 +151,7 @@ static bool in_turn(struct hart *hart, unsigned long id)
 	return ok;
 }
 
-/* Headers only: turn tracing on and off until the buffer is nearly full. */
+/* Write headers only: turn tracing on and off until the buffer is nearly full. */
 static bool storm(struct hart *hart, unsigned long id)
 {
 	unsigned int i;

@@ -42,7 +42,7 @@ __attribute__((noinline)) static void no_hook(void *function, void *site)
 
 static const char * const types[] = { "raw", "delta", "xor" };
 
-/* The sets of counters: name, events, number. */
+/* Sets of counters: name, events, and number of events. */
 struct list {
 	char name[16];
 	char events[128];

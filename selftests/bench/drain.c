@@ -39,10 +39,12 @@
 #define CHUNK		65536
 #define CHUNK_STORES	12000
 
-/* A read() that returns whole messages returns at least this many bytes of CHUNK. */
+/*
+ * Minimum number of bytes that a read() of CHUNK bytes returns, because it returns whole messages.
+ */
 #define CHUNK_LEAST	(CHUNK - 64)
 
-/* Number of stores between two checks for waits. */
+/* Number of stores between two checks for a full buffer. */
 #define FEW		64
 
 static int session, reader = -1;

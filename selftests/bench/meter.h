@@ -38,10 +38,10 @@ uint64_t meter_instret(void)
 /* Set to instret in the body of each function of traced.c. */
 extern volatile uint64_t meter_middle;
 
-/* Sorts the values. */
+/* Return the median of the values, which are sorted. */
 uint64_t meter_median(uint64_t *values, size_t count);
 
-/* Returns the median; sorts the array. */
+/* Return the median of the measurements, which are sorted. */
 uint64_t meter_cost(struct meter *meter);
 
 /* Return the cost of an empty statement, to be subtracted. */
@@ -57,8 +57,8 @@ void meter_traced(void (*function)(void), uint64_t *enter, uint64_t *exit);
 void meter_pin(int cpu);
 
 /*
- * Enable instret and user access to it without a session. Returns a descriptor to
- * close.
+ * Enable instret and user access to it without a session. Return the descriptor that keeps it
+ * enabled.
  */
 int meter_open(void);
 

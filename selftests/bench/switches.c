@@ -26,8 +26,8 @@
 #define BUFFER		0x100000
 
 /*
- * Each cost is the lowest of this many measurements: in one of them, the scheduler may take another
- * path than in the one that it is compared with.
+ * Each cost is the lowest of this many measurements, because the scheduler does not take the same
+ * path each time.
  */
 #define REPEATS		3
 

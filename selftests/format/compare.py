@@ -18,9 +18,9 @@ import tempfile
 sys.dont_write_bytecode = True
 import read_trace
 
-# Values in a list of callers that are not addresses: see PERFREC_CUT.
+# Values in a list of callers that are marks, not addresses: see PERFREC_CUT.
 CUT, UNKNOWN = 0xfffffffffffffff2, 0xfffffffffffffff6
-# Length in bytes of the part that is compared: Python reads some 200 KB a second.
+# Number of bytes that are compared, because Python reads only some 200 KB a second.
 LONG = None if os.environ.get("TRACE_PART") == "1" else 400_000
 
 
@@ -120,7 +120,7 @@ def callers(addresses, sampled):
 def compare(command, path):
     """The number of equal records, or the first difference as text."""
     meta = side_car(path)
-    # A recorder that read too late may have missed the header.
+    # If the recorder read too late, the header may be missing.
     if meta.get("coverage", {}).get("gaps"):
         return 0
     ours = read(path)
@@ -129,8 +129,8 @@ def compare(command, path):
         if theirs is None:
             return 0
         # The command infers times before a ring's first absolute one, including the clock's
-        # wraparounds. The reader does not, so its times may be behind by a number of wraparounds,
-        # which is the same throughout a source.
+        # wraparounds. The independent reader does not, so its times may be behind by a number of
+        # wraparounds, which is the same for all times of a source.
         laps = {"lap": 1 << meta.get("ts_width", 40)} if meta.get("wrapped") else {}
         for name in sorted(ours.keys() | theirs.keys()):
             one, other = ours.get(name, []), theirs.get(name, [])

@@ -54,7 +54,10 @@ static void begin(struct gen_stream *s, struct gen *gen, unsigned int src,
 	}
 }
 
-/* Describe @s like the first stream: a ring's side-car file has one description for all streams. */
+/*
+ * Give @s the counters of the first stream, because a ring's side-car file describes all streams
+ * alike.
+ */
 static void begin_alike(struct gen_stream *s)
 {
 	const struct gen_stream *first = &stream[0][0];
@@ -137,7 +140,10 @@ static void abandon(struct gen_stream *s)
 	gen_header(s);
 }
 
-/* Another thread takes the channel, or its earlier owner takes it back. */
+/*
+ * Write a header after another thread has taken the channel, or its earlier owner has taken it
+ * back.
+ */
 static void take_channel(struct gen_stream *s)
 {
 	s->owner = 1 + (uint32_t)below(3);
@@ -175,7 +181,7 @@ static void write_switch(struct gen *gen, unsigned int src)
 	const uint8_t kind = kinds[below(sizeof(kinds))];
 
 	gen_store(gen, src, SWITCHES, 1, kind);
-	/* Two words of a page fault come before its last one. */
+	/* In a page fault's record, two words precede the last one. */
 	if (kind == 5 && !one_in(10))
 		gen_store(gen, src, SWITCHES, 4, (uint32_t)random_value());
 	if (kind == 5 && !one_in(10))
@@ -280,7 +286,10 @@ int main(int argc, char **argv)
 		return 2;
 	seed = strtoull(argv[1], NULL, 0);
 	ring = one_in(4);
-	/* The number of wraps before a clock's first absolute time is unknowable. */
+	/*
+	 * In a ring, a narrow clock would wrap an unknown number of times before its first absolute
+	 * time.
+	 */
 	gen_init(&trace, (unsigned int)below(8), ts_widths[ring ? below(2) : below(4)]);
 	trace.ts_delta = one_in(2);
 	for (i = 0; i < 2; i++) {

@@ -6,8 +6,8 @@ Written only from Documentation/trace-format.rst.
 """
 import json
 import sys
-# TCODE: (bits of the fixed fields, number of variable fields); if a fixed field can add a variable
-# field: its shift, its mask, and the value that does.
+# TCODE: (bits of the fixed fields, number of variable fields). If a value of a fixed field adds a
+# variable field, that field's shift and mask, and the value, follow.
 LAYOUT = {2: (0, 1), 3: (0, 1), 4: (2, 2), 7: (0, 2), 8: (4, 1), 9: (4, 2), 11: (4, 2),
           12: (6, 2), 27: (4, 1, 0, 15, 2), 28: (2, 3), 29: (6, 3), 30: (0, 1),
           33: (6, 1, 4, 3, 1), 34: (6, 1, 4, 3, 1), 35: (6, 1, 4, 3, 1)}

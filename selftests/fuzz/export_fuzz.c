@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Writes a whole trace in one of the formats. The first byte selects the format, whether there is
- * a side-car file and whether this file announces instruction trace, and whether the timestamp
- * rate is known.
+ * Exports a whole trace in one of the formats. The first byte selects the format, whether there is
+ * a side-car file, whether that file announces instruction trace, and whether the timestamp rate is
+ * known.
  */
 #include <fcntl.h>
 #include <ftw.h>

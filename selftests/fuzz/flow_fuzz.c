@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char path[64];
 
-/* All addresses belong to the file that contains the code. */
+/* Stub: all addresses belong to the file that contains the code. */
 bool symbols_object(struct symbols *symbols, uint64_t address, struct symbols_object *object)
 {
 	(void)symbols;
@@ -25,7 +25,7 @@ bool symbols_object(struct symbols *symbols, uint64_t address, struct symbols_ob
 	return true;
 }
 
-/* The state that each source's next run must match. */
+/* Totals, and for each source the block and position at which its latest run ended. */
 struct seen {
 	uint64_t	instructions;
 	uint64_t	events;
@@ -43,7 +43,10 @@ static void on_run(void *context, const struct flow_place *place, const struct f
 	    !code_is_boundary(block, run->from) || !code_is_boundary(block, run->to) ||
 	    place->done + (run->to - run->from) * run->times > place->halfwords)
 		abort();
-	/* Runs within a block are adjacent; the last instruction determines what can follow. */
+	/*
+	 * Successive runs within a block must be adjacent. What can follow a block depends on its
+	 * last instruction.
+	 */
 	if (seen->block[place->src] && run->from &&
 	    (seen->block[place->src] != block || seen->to[place->src] != run->from))
 		abort();
@@ -77,7 +80,7 @@ static void count_instructions(void *context, const struct counts_run *run)
 					      code_instructions(run->block, run->from));
 }
 
-/* Each transition leads from an executed block to a block. */
+/* Check that the transition is one that the block's last instruction permits. */
 static void check_link(void *context, const struct counts_link *link)
 {
 	const struct block *block = link->block;

@@ -62,21 +62,23 @@ bool symbols_named(struct symbols *symbols, const char *name, uint64_t *start,
 	return false;
 }
 
-/* Functions are 64 bytes long, so that some call sites in the corpus are inside a function. */
+/*
+ * Stub: functions are 64 bytes long, so that some call sites in the corpus are inside a function.
+ */
 uint64_t symbols_caller(struct symbols *symbols, uint64_t call_site)
 {
 	(void)symbols;
 	return call_site & ~63ull;
 }
 
-/* Two processes have the same functions; in one, bit 32 of their addresses is set. */
+/* Stub: two processes have the same functions, at addresses that differ in bit 32. */
 uint64_t symbols_same(struct symbols *symbols, uint64_t address)
 {
 	(void)symbols;
 	return address & ~(1ull << 32);
 }
 
-/* A target that reads code overrides this. */
+/* Stub, which targets that read code override. */
 __attribute__((weak)) bool symbols_object(struct symbols *symbols, uint64_t address,
 					  struct symbols_object *object)
 {

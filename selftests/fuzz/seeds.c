@@ -51,7 +51,10 @@ static void records(struct gen *gen, unsigned int src, unsigned int channel,
 	gen_record(&stream, 1, outer, value);
 }
 
-/* For unwind_fuzz.c: a signal has interrupted the innermost nested function or a signal handler. */
+/*
+ * For unwind_fuzz.c: save a stack on which signals have interrupted the innermost function and, if
+ * @signals is 2, a signal handler.
+ */
 static void save_stack(const char *path, bool named, unsigned int signals)
 {
 	/* The stack pointer; return addresses and the interrupted function, in unwind_sample.S. */
@@ -63,7 +66,7 @@ static void save_stack(const char *path, bool named, unsigned int signals)
 	unsigned int i;
 
 	for (i = 0; i < signals; i++) {
-		/* The frame of down(), which is the handler, then the signal's frame. */
+		/* The frame of the handler down(), then the signal's frame. */
 		count += 3;
 		value[count++] = 0x3ff7ffc800;
 		word = value + count;
@@ -86,7 +89,10 @@ static void save_stack(const char *path, bool named, unsigned int signals)
  */
 #define WRITERS	20
 
-/* Save this trace for every third writer; the other two traces cover the other writers. */
+/*
+ * Save this trace as input for every third writer. The other two traces are inputs for the other
+ * writers.
+ */
 static void save_writers(const char *folder, const char *name, unsigned int type,
 			 const struct gen *gen)
 {
@@ -102,7 +108,7 @@ static void save_writers(const char *folder, const char *name, unsigned int type
 	}
 }
 
-/* For flow_fuzz.c: a run of a random program in each of several modes. */
+/* For flow_fuzz.c: save runs of random programs, each in another mode. */
 static void save_flows(const char *folder)
 {
 	static const struct tracer modes[] = {

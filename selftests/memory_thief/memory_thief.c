@@ -57,5 +57,5 @@ static void __exit thief_exit(void)
 module_init(thief_init);
 module_exit(thief_exit);
 
-MODULE_DESCRIPTION("Refuses hibernation, after overwriting memory");
+MODULE_DESCRIPTION("Aborts hibernation, and optionally overwrites memory first, for a test");
 MODULE_LICENSE("GPL");

@@ -38,7 +38,7 @@ static const char *qemu(void)
 }
 
 /*
- * Replaces the process: executes QEMU with the common arguments and args, split at
+ * Replace the process: executes QEMU with the common arguments and args, split at
  * blanks.
  */
 static void run_qemu(const char *args)
@@ -267,7 +267,7 @@ void set(struct board *b, const char *id, const char *name, const char *json)
 		    "\"property\":\"%s\",\"value\":%s}}", id, name, json);
 }
 
-/* The reset happens after the command returns, so wait for the RESET event. */
+/* The reset happens after the command return, so wait for the RESET event. */
 void system_reset(struct board *b)
 {
 	bool answered = false, happened = false;

@@ -179,7 +179,7 @@ static void hexadecimal(uint32_t value)
 	print(text);
 }
 
-/* Prints the address and size of a trace, which the board saves as @name. */
+/* Print the address and size of a trace, which the board saves as @name. */
 static void save(uint32_t address, uint32_t size, const char *name)
 {
 	print("trace ");

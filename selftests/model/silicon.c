@@ -93,8 +93,8 @@ static void stop(struct board *b)
 }
 
 /*
- * Appends a description of message m, whose SRC has 2 bits: its kind, and whether it has a
- * timestamp. Returns the end of the text.
+ * Append a description of message m, whose SRC has 2 bits: its kind, and whether it has a
+ * timestamp. Return the end of the text.
  */
 static char *describe(char *out, const uint8_t *m, unsigned int len)
 {
@@ -117,7 +117,7 @@ static char *describe(char *out, const uint8_t *m, unsigned int len)
 	}
 }
 
-/* Describes the messages in the sink after a store, except trace on and trace off. */
+/* Describe the messages in the sink after a store, except trace on and trace off. */
 static const char *becomes(struct board *b, const struct row *r)
 {
 	unsigned int i, end, len = 0;

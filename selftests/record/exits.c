@@ -73,7 +73,7 @@ static HIDDEN __attribute__((destructor(101))) void last_destructor(void)
 }
 
 /*
- * Runs endlessly, in bursts, so that a buffer has room for the threads even on the
+ * Run endlessly, in bursts, so that a buffer has room for the threads even on the
  * slowest machine.
  */
 static HIDDEN void *call(void *unused)

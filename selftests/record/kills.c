@@ -211,7 +211,7 @@ static void await_capture(pid_t program)
 	} while (now && now != 'Z' && !(device_status().flags & SIFIVE_TRACE_STATUS_RUNNING));
 }
 
-/* Kills the program or one of its children, perhaps while the recorder is stopped. */
+/* Kill the program or one of its children, perhaps while the recorder is stopped. */
 static void kill_below(pid_t recorder, bool deep)
 {
 	const bool stop = below(2);

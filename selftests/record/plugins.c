@@ -39,7 +39,7 @@ static void call(void *function)
 		((void (*)(void))function)();
 }
 
-/* Calls an instruction at the address of a function that has been unloaded. */
+/* Call an instruction at the address of a function that has been unloaded. */
 static int call_own(void *function)
 {
 	const uint32_t code = RETURN;

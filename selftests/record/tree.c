@@ -78,7 +78,7 @@ static void wait_for(pid_t child)
 		exit(1);
 }
 
-/* Runs this program again, which then does its own work. */
+/* Run this program again, which then does its own work. */
 static void run_again(const char *way, char *program)
 {
 	char *const argv[] = { program, "work", NULL };

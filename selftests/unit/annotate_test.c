@@ -12,7 +12,7 @@
 
 #define KERNEL		0xffffffff80001000ull
 
-/* Runs annotate.py, which fails unless all costs add up. */
+/* Run annotate.py, which fails unless all costs add up. */
 static void check(FIXTURE_DATA(command) *self, const char *arguments)
 {
 	char command[512];

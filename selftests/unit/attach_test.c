@@ -94,7 +94,7 @@ TEST_F(attach, listed_processes_are_found_once)
 	EXPECT_EQ(-1, attach_find(&self->attach));
 }
 
-/* Reports its id, then waits for the end of the test. */
+/* Report its id, then waits for the end of the test. */
 static void *be_thread(void *argument)
 {
 	pid_t id = gettid();
@@ -159,7 +159,7 @@ TEST_F(attach, malformed_lists_are_refused)
 	}
 }
 
-/* Simulates a control group whose list contains these processes. */
+/* Simulate a control group whose list contains these processes. */
 static void make_group(const char *path, const char *processes)
 {
 	char list[128];
@@ -384,7 +384,7 @@ TEST_F(attach, process_ended_after_start_keeps_its_description)
 
 #define NOT_WAITED	77
 
-/* Calls attach_wait() in a child with a limit of @files files; @text receives its message. */
+/* Call attach_wait() in a child with a limit of @files files; @text receives its message. */
 static int wait_in_child(const struct attach *attach, rlim_t files, char *text, size_t room)
 {
 	const struct rlimit limit = { .rlim_cur = files, .rlim_max = files };

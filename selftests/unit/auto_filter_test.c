@@ -18,7 +18,7 @@
 
 #define OFTEN	2000
 
-/* Appends to a file, because the dry run is a separate process. */
+/* Append to a file, because the dry run is a separate process. */
 static void note(const char *format, va_list arguments)
 {
 	FILE *file = fopen("messages", "a");
@@ -132,7 +132,7 @@ static int record_once(struct recording *recording)
 
 static size_t left_out;
 
-/* Runs auto_filter() with these settings; the trace's folder must be empty afterwards. */
+/* Run auto_filter() with these settings; the trace's folder must be empty afterwards. */
 static int try(FIXTURE_DATA(command) *self, char *filter)
 {
 	static char program[] = PROGRAM, name[] = "program";

@@ -78,7 +78,7 @@ FIXTURE_TEARDOWN(cli)
 {
 }
 
-/* Parse a command line; returns an exit code. */
+/* Parse a command line; return an exit code. */
 static int parse(FIXTURE_DATA(cli) *self, const char *line)
 {
 	static char words[256];

@@ -101,7 +101,7 @@ static void run(FIXTURE_DATA(counts) *self, const struct tracer *tracer, uint64_
 }
 
 /*
- * Returns the number of times that the run executed the instruction at @pc or, if @to is set, went
+ * Return the number of times that the run executed the instruction at @pc or, if @to is set, went
  * from @pc to @to.
  */
 static uint64_t expected(const struct program *program, uint64_t pc, const uint64_t *to)
@@ -115,7 +115,7 @@ static uint64_t expected(const struct program *program, uint64_t pc, const uint6
 	return times;
 }
 
-/* Returns the number of instructions whose count differs from the run's. */
+/* Return the number of instructions whose count differs from the run's. */
 static unsigned int wrong_times(const FIXTURE_DATA(counts) *self)
 {
 	unsigned int i, wrong = 0;
@@ -168,7 +168,7 @@ static bool is_way(unsigned int act)
 	       act == ACT_JUMP_TO || act == ACT_RETURN || act == ACT_SWAP;
 }
 
-/* Returns the number of branches and jumps executed, except for the last instruction. */
+/* Return the number of branches and jumps executed, except for the last instruction. */
 static uint64_t expected_ways(const FIXTURE_DATA(counts) *self)
 {
 	const struct program *program = &self->program;

@@ -208,7 +208,7 @@ static int by_source(const void *a, const void *b)
 	return (one->time > two->time) - (one->time < two->time);
 }
 
-/* Reads the trace in @ends + 1 pieces, which end at the offsets in @end and at the trace's end. */
+/* Read the trace in @ends + 1 pieces, which end at the offsets in @end and at the trace's end. */
 static void read_pieces(const size_t *end, size_t ends, struct reading *reading)
 {
 	struct cut *cut = cut_new(2, 40);

@@ -53,7 +53,7 @@ FIXTURE_TEARDOWN(damage)
 	unlink(self->trace);
 }
 
-/* Returns the number of records, or -1 if an error was reported. */
+/* Return the number of records, or -1 if an error was reported. */
 static int64_t read_trace(struct __test_metadata *_metadata,
 			  FIXTURE_DATA(damage) *self, const void *data,
 			  size_t length, int src_bits)

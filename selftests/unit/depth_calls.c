@@ -52,7 +52,7 @@ static inline __attribute__((always_inline)) void inner(unsigned int n)
 	leaf(n);
 }
 
-/* Calls inner(), which is inlined, twice. */
+/* Call inner(), which is inlined, twice. */
 KEPT void outer(void)
 {
 	inner(1);
@@ -62,7 +62,7 @@ KEPT void outer(void)
 
 static unsigned int (*volatile jump_again)(unsigned int more);
 
-/* Leaves all calls from the innermost one, without returning. */
+/* Leave all calls from the innermost one, without returning. */
 KEPT static unsigned int jump(unsigned int more)
 {
 	if (more)
@@ -70,7 +70,7 @@ KEPT static unsigned int jump(unsigned int more)
 	longjmp(back, 1);
 }
 
-/* Calls jump() several times from one place; jump() jumps back to here. */
+/* Call jump() several times from one place; jump() jumps back to here. */
 KEPT void again(unsigned int calls, unsigned int more)
 {
 	volatile unsigned int i;
@@ -100,7 +100,7 @@ KEPT static void third(void)
 	longjmp(back, 1);
 }
 
-/* Calls several functions from one place, and none of them returns. */
+/* Call several functions from one place, and none of them returns. */
 KEPT void dispatch(void)
 {
 	static void (*const volatile to[])(void) = { first, second, third, first, third };

@@ -133,7 +133,7 @@ static void finish(FIXTURE_DATA(descendants) *self)
 	descendants_rest(&self->descendants, PROGRAM, argv, &self->tree, &clock, &self->found);
 }
 
-/* Reads the file of the process without the library. */
+/* Read the file of the process without the library. */
 static const char *file_of(FIXTURE_DATA(descendants) *self, int pid, int image)
 {
 	static char text[4096];

@@ -162,7 +162,7 @@ TEST_F(drain, restarted_capture_after_a_limit_is_read)
 	EXPECT_TRUE(self->drain.live);
 }
 
-/* Makes read() of the sink fail. */
+/* Make read() of the sink fail. */
 static void break_sink(struct drain *drain)
 {
 	close(drain->sink[0].device);

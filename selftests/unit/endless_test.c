@@ -32,7 +32,7 @@ static void fill(struct gen *gen)
 	}
 }
 
-/* Feeds the command this many chunks. Returns its peak memory in KiB, or -1. */
+/* Feed the command this many chunks. Return its peak memory in KiB, or -1. */
 static long feed(const struct gen *gen, const char *arguments, unsigned int parts)
 {
 	char command[256];

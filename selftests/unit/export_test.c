@@ -66,7 +66,7 @@ static bool lacks(FIXTURE_DATA(command) *self)
 	return strstr(self->err, "is not in this command: it was built without");
 }
 
-/* Writes report's output for the trace; a script compares the export with it. */
+/* Write report's output for the trace; a script compares the export with it. */
 static void put_reports(FIXTURE_DATA(command) *self, const char *options)
 {
 	run(self, "report -q -c all --format csv %s -o r.csv trace.rtd;"
@@ -385,7 +385,7 @@ TEST_F(command, perfetto_contains_instants_and_losses)
 	EXPECT_NE(NULL, strstr(self->out, "count cycles source 0 57\n"));
 }
 
-/* Compares one weight with a column of report. */
+/* Compare one weight with a column of report. */
 static void read_firefox(struct __test_metadata *_metadata, FIXTURE_DATA(command) *self,
 			 const char *name, const char *weight, const char *column)
 {

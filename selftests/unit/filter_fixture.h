@@ -52,7 +52,7 @@ static inline void filtered_lines(FILE *file, const char *lines, uintptr_t (*add
 	}
 }
 
-/* Returns 0 with tracing on, or -1. */
+/* Return 0 with tracing on, or -1. */
 static inline int filtered_start(struct filtered *f, const char *filter)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;

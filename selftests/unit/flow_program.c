@@ -290,7 +290,7 @@ static unsigned int outcomes(uint64_t hist)
 	return 63 - (unsigned int)__builtin_clzll(hist);
 }
 
-/* Sends pending repeats. */
+/* Send pending repeats. */
 static void flush_repeats(struct encoder *encoder)
 {
 	uint64_t pattern = encoder->pattern, all = (2ull << outcomes(pattern | 1)) - 1;
@@ -420,7 +420,7 @@ static void send_stop(struct encoder *encoder)
 	forget_branch(encoder);
 }
 
-/* Sends a separate Sync message, between two instructions. */
+/* Send a separate Sync message, between two instructions. */
 static void send_between(struct encoder *encoder, unsigned int reason, uint64_t to)
 {
 	if (encoder->hist > 1)
@@ -429,7 +429,7 @@ static void send_between(struct encoder *encoder, unsigned int reason, uint64_t 
 		send_sync(encoder, below(encoder->seed, 2) ? 9 : 12, reason, 0, to);
 }
 
-/* Returns whether a return to @to needs no message. */
+/* Return whether a return to @to needs no message. */
 static bool count_calls(struct encoder *encoder, unsigned int act, uint64_t next, uint64_t to)
 {
 	const unsigned int depth = encoder->tracer->implicit;
@@ -523,7 +523,7 @@ static void push(struct processor *processor, unsigned int back)
 	processor->stack[processor->depth++] = back;
 }
 
-/* Executes the instruction at @at; returns the halfword of the next one. */
+/* Execute the instruction at @at; return the halfword of the next one. */
 static unsigned int execute(const struct program *program, struct processor *processor,
 			    const struct tracer *tracer, unsigned int at, bool taken,
 			    uint64_t *seed)
@@ -558,7 +558,7 @@ static unsigned int execute(const struct program *program, struct processor *pro
 	}
 }
 
-/* Takes a trap before the instruction at @at, or after an ecall. */
+/* Take a trap before the instruction at @at, or after an ecall. */
 static unsigned int trap(struct encoder *encoder, struct processor *processor,
 			 unsigned int btype, unsigned int at)
 {
@@ -575,7 +575,7 @@ static unsigned int trap(struct encoder *encoder, struct processor *processor,
 	return handler;
 }
 
-/* Loses messages, and therefore the instructions that no message has described. */
+/* Lose messages, and therefore the instructions that no message has described. */
 static void overflow(struct encoder *encoder)
 {
 	const uint8_t etype = 0, bits[] = { 4, 0 };

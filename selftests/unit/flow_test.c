@@ -160,7 +160,7 @@ static void read_bytes(FIXTURE_DATA(flow) *self, const uint8_t *data, size_t len
 	read_part(self, data, length, false);
 }
 
-/* Selects an encoder's mode by the bits of @mode. */
+/* Select an encoder's mode by the bits of @mode. */
 static struct tracer choose(unsigned int mode)
 {
 	static const unsigned int implicit[] = { 0, 4, 1023 };
@@ -250,7 +250,7 @@ TEST_F(flow, is_exact_except_for_overflow_gaps)
 }
 
 /*
- * Returns the number of stretches between gaps that do not occur in the run, in order; sets
+ * Return the number of stretches between gaps that do not occur in the run, in order; sets
  * @true_ones to the number of instructions in the stretches that do.
  */
 static unsigned int invented(const FIXTURE_DATA(flow) *self, size_t *true_ones)

@@ -94,7 +94,7 @@ struct gen_stream {
 void gen_init(struct gen *gen, unsigned int src_bits, unsigned int ts_width);
 void gen_free(struct gen *gen);
 
-/* Adds bytes unchanged. */
+/* Add bytes unchanged. */
 void gen_bytes(struct gen *gen, const void *bytes, size_t length);
 void gen_idle(struct gen *gen, size_t length);
 

@@ -170,7 +170,7 @@ static void end_call(struct program *program, struct program_thread *thread)
 		frame[-1].count_inner[c] += thread->sum[c] - frame->begin[c];
 }
 
-/* Ends the open calls, which have no further records. */
+/* End the open calls, which have no further records. */
 static void cut_calls(struct program *program, struct program_thread *thread)
 {
 	unsigned int depth = thread->depth;
@@ -386,7 +386,7 @@ static void take_channel(struct program *program, struct program_thread *thread)
 	memset(thread->begun, 0, sizeof(thread->begun));
 }
 
-/* Chooses the thread that runs next. */
+/* Choose the thread that runs next. */
 static struct program_thread *choose(struct program *program)
 {
 	struct program_thread *thread;

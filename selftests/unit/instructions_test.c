@@ -419,7 +419,7 @@ static struct program nameless = { .halfwords = 22, .code = {
 #define THIRD		(PROGRAM_BASE + 0x20)
 #define NAMELESS	"0x10000 1\n0x10000;0x10010 1\n0x10000;0x10010;0x10020 "
 
-/* Prints the number of calls of each path, for all threads. */
+/* Print the number of calls of each path, for all threads. */
 static void print_paths(FIXTURE_DATA(command) *self, const char *files)
 {
 	run(self, "export -q --strict -s 0 --format folded --weight calls -o paths %s t && "

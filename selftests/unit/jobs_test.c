@@ -230,7 +230,7 @@ static void make_trace(FIXTURE_DATA(jobs) *self, uint64_t seed)
 		program_shuffle(program);
 }
 
-/* Damages single bits and whole bytes, and removes a stretch or the beginning. */
+/* Damage single bits and whole bytes, and removes a stretch or the beginning. */
 static void damage(FIXTURE_DATA(jobs) *self)
 {
 	struct gen *gen = &self->program.gen;

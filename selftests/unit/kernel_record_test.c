@@ -57,7 +57,7 @@ static u32 info(unsigned int number, unsigned int bits)
 	return (0xc00 + number) | (bits - 1) << 12;
 }
 
-/* Writes a header when the counter is @now. */
+/* Write a header when the counter is @now. */
 static int start(u32 type, unsigned int bits, u64 now)
 {
 	events[NUMBER].info = info(NUMBER, bits);
@@ -106,7 +106,7 @@ TEST_F(width, delta_restarts_with_each_header)
 	EXPECT_EQ(1, record(0));
 }
 
-/* Writes @count records at 0x1000, 0x1010 ...; returns the number of headers among them. */
+/* Write @count records at 0x1000, 0x1010 ...; return the number of headers among them. */
 static unsigned int headers_among(unsigned int count)
 {
 	unsigned int i, headers = 0;

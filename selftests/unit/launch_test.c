@@ -45,7 +45,7 @@ FIXTURE_TEARDOWN(launch)
 	ASSERT_EQ(0, folder_remove(self->folder));
 }
 
-/* Sends the signal once the program is ready, then lets it continue. */
+/* Send the signal once the program is ready, then lets it continue. */
 static void meanwhile(void *argument, const sigset_t *mask)
 {
 	FIXTURE_DATA(launch) *self = argument;

@@ -57,7 +57,7 @@ FIXTURE_TEARDOWN(record)
 	EXPECT_EQ(0, rmdir(self->folder));
 }
 
-/* Run the constructor; returns what it printed to standard error. */
+/* Run the constructor; return what it printed to standard error. */
 static const char *start(FIXTURE_DATA(record) *self)
 {
 	static char text[1000];

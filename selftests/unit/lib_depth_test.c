@@ -110,7 +110,7 @@ static const char *outermost(const char *all, unsigned int limit)
 	return text;
 }
 
-/* Compares @run's records with and without limits; returns their number without a limit. */
+/* Compare @run's records with and without limits; return their number without a limit. */
 static size_t compare(struct __test_metadata *_metadata, FIXTURE_DATA(depth) *self,
 		      void (*run)(void))
 {

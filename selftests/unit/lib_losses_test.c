@@ -62,7 +62,7 @@ static void lost(struct __test_metadata *_metadata, FIXTURE_DATA(losses) *self,
 
 static volatile bool within;
 
-/* Reads its CPU number, then waits until tracing is paused. */
+/* Read its CPU number, then waits until tracing is paused. */
 static void wait_for_pause(void)
 {
 	within = true;
@@ -206,7 +206,7 @@ TEST_F(losses, do_not_pass_to_the_next_thread)
 static sigjmp_buf out;
 static unsigned int alarms;
 
-/* Leaves a wait, once it has begun; gives up if the library waits in another way. */
+/* Leave a wait, once it has begun; gives up if the library waits in another way. */
 static void leave_wait(int unused)
 {
 	(void)unused;
@@ -214,7 +214,7 @@ static void leave_wait(int unused)
 		siglongjmp(out, 1);
 }
 
-/* Calls @wait, which a handler leaves; returns whether the thread can still be cancelled. */
+/* Call @wait, which a handler leaves; return whether the thread can still be cancelled. */
 static bool left_within(void (*wait)(struct sifive_trace *trace), struct sifive_trace *trace)
 {
 	const struct itimerval often = { { 0, 1000 }, { 0, 1000 } }, never = { { 0, 0 }, { 0, 0 } };

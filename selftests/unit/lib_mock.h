@@ -359,7 +359,7 @@ static void *mock_mmap(void *addr, size_t length, int prot, int flags, int fd,
 	return memory;
 }
 
-/* Frees the thread slots, which are heap memory, or unmaps another mapping, such as a pool. */
+/* Free the thread slots, which are heap memory, or unmaps another mapping, such as a pool. */
 static int mock_munmap(void *addr, size_t length)
 {
 	if (length == SIFIVE_TRACE_THREADS * sizeof(struct sifive_trace_slot)) {

@@ -142,7 +142,7 @@ TEST_F(part, is_restricted_by_a_filter)
 	EXPECT_STREQ("G+G-G+G-G+G-G+G-", records());
 }
 
-/* Calls its exit hook from deeper in the stack than its entry hook. */
+/* Call its exit hook from deeper in the stack than its entry hook. */
 static void grows(unsigned int more)
 {
 	volatile char *memory;
@@ -278,7 +278,7 @@ TEST_F(part, includes_a_handler_on_another_stack)
 static jmp_buf jump_back;
 static void (*volatile jump_again)(unsigned int more);
 
-/* Does not return. */
+/* Do not return. */
 static void jumps(unsigned int more)
 {
 	begin_call('F');

@@ -113,7 +113,7 @@ static unsigned int skip_address(void)
 	return mock_log[at].value & 1 ? 2 : 1;
 }
 
-/* Read the record at @at; returns its number of upper halves. */
+/* Read the record at @at; return its number of upper halves. */
 static unsigned int read_record(uint32_t kind)
 {
 	unsigned int i, halves = 0;
@@ -405,7 +405,7 @@ TEST_F(widths, narrow_counters_use_the_generic_writer)
 		}
 }
 
-/* Read all remaining records in order; returns their number. */
+/* Read all remaining records in order; return their number. */
 static unsigned int read_all(void)
 {
 	unsigned int records = 0;

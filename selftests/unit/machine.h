@@ -85,7 +85,7 @@ static uint64_t machine_immediate(unsigned int kind, uint64_t left, int64_t valu
 	abort();
 }
 
-/* Execute an instruction; returns the address of the next. */
+/* Execute an instruction; return the address of the next. */
 static uint64_t machine_step(uint64_t *x, uint64_t pc)
 {
 	uint32_t code = *(const uint32_t *)pc;

@@ -88,7 +88,7 @@ static void ends(struct names *names, uint64_t time, int pid, int tid)
 	task(names, PERF_RECORD_EXIT, time, pid, tid, pid);
 }
 
-/* Writes the side-car file, and reads it as the command does. */
+/* Write the side-car file, and reads it as the command does. */
 static void reread(struct __test_metadata *_metadata, FIXTURE_DATA(names) *self)
 {
 	char path[] = "/tmp/names_test.XXXXXX";

@@ -40,13 +40,13 @@ FIXTURE_TEARDOWN(objects)
 	free(self->text);
 }
 
-/* Adds the @i-th of several objects that do not overlap. @name must not be an existing file. */
+/* Add the @i-th of several objects that do not overlap. @name must not be an existing file. */
 static void add(struct objects *objects, uint64_t i, const char *name)
 {
 	objects_add_code(objects, name, 2 * i * EACH, EACH, 0);
 }
 
-/* Writes the objects, after as much other content as possible, and reads the file back. */
+/* Write the objects, after as much other content as possible, and reads the file back. */
 static void read_back(struct __test_metadata *_metadata,
 		      FIXTURE_DATA(objects) *self, bool newest)
 {

@@ -125,7 +125,7 @@ static void put_mark(FIXTURE_DATA(calls) *self, unsigned int hart, uint8_t kind,
 	};
 }
 
-/* Adds a record in the driver's format. */
+/* Add a record in the driver's format. */
 static void put(FIXTURE_DATA(calls) *self, unsigned int hart, uint8_t kind, uint32_t value)
 {
 	if (one_in(self, self->drop)) {
@@ -199,7 +199,7 @@ static void finish(FIXTURE_DATA(calls) *self, unsigned int hart)
 }
 
 /*
- * Starts to lose messages, or stops losing them and reports the loss with an Error without a time.
+ * Start to lose messages, or stops losing them and reports the loss with an Error without a time.
  */
 static void mute(FIXTURE_DATA(calls) *self, unsigned int hart)
 {

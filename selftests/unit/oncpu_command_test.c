@@ -388,7 +388,7 @@ TEST_F(command, diff_marks_inexact_times_on_and_off_the_cpu)
 	EXPECT_HAS(line_of(self, FIB), "~1.000 ms");
 }
 
-/* Adds an Error without a time, as the driver's recording has at the end of a pause. */
+/* Add an Error without a time, as the driver's recording has at the end of a pause. */
 static void put_error(FIXTURE_DATA(command) *self, unsigned int src)
 {
 	const unsigned int width = self->gen.ts_width;

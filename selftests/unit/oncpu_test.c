@@ -95,7 +95,7 @@ static bool one_in(FIXTURE_DATA(oncpu) *self, unsigned int n)
 	return n && !below(self, n);
 }
 
-/* Adds the time that the thread has spent in its state until now. */
+/* Add the time that the thread has spent in its state until now. */
 static void pass(FIXTURE_DATA(oncpu) *self, struct actor *a)
 {
 	uint64_t span = self->gen.now - a->since;
@@ -121,7 +121,7 @@ static void put(FIXTURE_DATA(oncpu) *self, unsigned int hart, unsigned int bytes
 	self->gen.last[hart] = last;
 }
 
-/* Adds a record in the driver's format. Its time is that of the second store. */
+/* Add a record in the driver's format. Its time is that of the second store. */
 static void put_switch(FIXTURE_DATA(oncpu) *self, unsigned int hart, uint8_t kind, int thread)
 {
 	if (one_in(self, self->drop)) {
@@ -325,7 +325,7 @@ static void step(FIXTURE_DATA(oncpu) *self)
 	}
 }
 
-/* Swaps adjacent messages of different sources, as happens on their way to the sink. */
+/* Swap adjacent messages of different sources, as happens on their way to the sink. */
 static void shuffle(FIXTURE_DATA(oncpu) *self)
 {
 	struct gen *gen = &self->gen;
@@ -486,7 +486,7 @@ static void check_jobs(struct __test_metadata *_metadata, FIXTURE_DATA(oncpu) *s
 	self->jobs = 1;
 }
 
-/* Checks that the parts of a thread's time add up to the whole; returns the time off the CPU. */
+/* Check that the parts of a thread's time add up to the whole; return the time off the CPU. */
 static uint64_t off_time(struct __test_metadata *_metadata, const struct oncpu_times *times)
 {
 	uint64_t off = 0;
@@ -645,7 +645,7 @@ static void check_threads(struct __test_metadata *_metadata, FIXTURE_DATA(oncpu)
 	}
 }
 
-/* Reads traces with losses; adds up the threads' known ticks, and all ticks. */
+/* Read traces with losses; adds up the threads' known ticks, and all ticks. */
 static void read_lossy(struct __test_metadata *_metadata, FIXTURE_DATA(oncpu) *self,
 		       unsigned int seed, unsigned int drop, unsigned int mutes,
 		       uint64_t *claimed, uint64_t *whole)

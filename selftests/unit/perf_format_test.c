@@ -199,7 +199,7 @@ static void stores(struct gen *gen, unsigned int src, const uint32_t (*word)[2])
 
 #define WORDS(...)	(const uint32_t [][2]){ __VA_ARGS__, { 0, 0 } }
 
-/* Expects these lines after the headers. */
+/* Expect these lines after the headers. */
 static void expect_lines(FIXTURE_DATA(command) *self,
 			 struct __test_metadata *_metadata, const char *expected)
 {

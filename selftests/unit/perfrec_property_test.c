@@ -13,7 +13,7 @@
 
 static struct collected_records all;
 
-/* Counts the input, for comparison with the output. */
+/* Count the input, for comparison with the output. */
 static uint64_t run(const struct gen *gen)
 {
 	struct nexus_options options = {
@@ -95,7 +95,7 @@ static void check_record(struct __test_metadata *_metadata,
 	}
 }
 
-/* Checks the records of one stream, in the order in which they were written. */
+/* Check the records of one stream, in the order in which they were written. */
 static void check_stream(struct __test_metadata *_metadata,
 			 const struct gen *gen, unsigned int src,
 			 unsigned int channel, unsigned int count_type,

@@ -34,7 +34,7 @@ static void feed(struct reader *reader, const struct gen *gen, size_t done)
 		abort();
 }
 
-/* Read until a line contains @wanted. Returns false if the input ends first. */
+/* Read until a line contains @wanted. Return false if the input ends first. */
 static bool comes(struct reader *reader, char *text, const char *wanted)
 {
 	size_t length = 0;

@@ -44,7 +44,7 @@ static FILE *begin(FIXTURE_DATA(processes) *self, int pid, int image)
 	return fopen(name, "w");
 }
 
-/* Writes a process's file as the library does: an object at @start, and the code of the writers. */
+/* Write a process's file as the library does: an object at @start, and the code of the writers. */
 static void put(FIXTURE_DATA(processes) *self, int pid, int image, int from, int to,
 		const char *args, int start)
 {

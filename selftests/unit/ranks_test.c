@@ -75,8 +75,8 @@ static double run(uint64_t *seed, double factor)
 }
 
 /*
- * Compares @FUNCTIONS functions, of which the first one takes @factor times as long after a
- * change. Returns a bit mask of those that are named with a confidence of RANKS_CONFIDENCE.
+ * Compare @FUNCTIONS functions, of which the first one takes @factor times as long after a
+ * change. Return a bit mask of those that are named with a confidence of RANKS_CONFIDENCE.
  */
 static unsigned int named(uint64_t *seed, double factor)
 {

@@ -141,7 +141,7 @@ static inline uint32_t mock_info(unsigned int number, unsigned int width)
 }
 
 /*
- * Compare the log with an expected sequence, then empty the log. Returns the index of the
+ * Compare the log with an expected sequence, then empty the log. Return the index of the
  * first difference, or -1 if there is none; a missing or extra store counts as a difference.
  */
 static inline long mock_compare(const struct mock_store *expected, size_t count)

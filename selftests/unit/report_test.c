@@ -227,7 +227,7 @@ static void read_profile(struct __test_metadata *_metadata,
 	EXPECT_STREQ("", reported);
 }
 
-/* Compares a profile by thread with the truth. */
+/* Compare a profile by thread with the truth. */
 static void compare_threads(struct __test_metadata *_metadata,
 			    const FIXTURE_DATA(report) *self,
 			    const FIXTURE_VARIANT(report) *variant,
@@ -290,7 +290,7 @@ static int by_time(const void *a, const void *b)
 	return (*one > *two) - (*one < *two);
 }
 
-/* Compares the spread of one function's times with the truth. */
+/* Compare the spread of one function's times with the truth. */
 static void compare_spread(struct __test_metadata *_metadata, const struct profile *profile,
 			   size_t row, uint64_t *took, size_t count)
 {

@@ -2,7 +2,7 @@
 /* Tests which calls share a row of a report, and which rows a comparison pairs. */
 #include "command_fixture.h"
 
-/* Calls fib @count times in each object loaded at one of these addresses. */
+/* Call fib @count times in each object loaded at one of these addresses. */
 static void call_objects(FIXTURE_DATA(command) *self, const char *name, const char *meta,
 			 uint64_t one, unsigned int count, uint64_t two)
 {
@@ -61,7 +61,7 @@ TEST_F(command, functions_are_not_paired_by_address_or_name_alone)
 }
 
 /*
- * Writes 10 runs, NAME.0.rtd to NAME.9.rtd: main and fib take 100000 ticks each, with noise of up
+ * Write 10 runs, NAME.0.rtd to NAME.9.rtd: main and fib take 100000 ticks each, with noise of up
  * to 1 %, and fib takes @percent more.
  */
 static void save_runs(FIXTURE_DATA(command) *self, const char *name, unsigned int percent,

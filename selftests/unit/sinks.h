@@ -135,7 +135,7 @@ static inline void free_sinks(struct sinks *sinks)
 	gen_free(&sinks->own[1]);
 }
 
-/* Writes the traces of two sinks; the second sink's buffer became full within a message. */
+/* Write the traces of two sinks; the second sink's buffer became full within a message. */
 static inline void write_cut_sinks(void)
 {
 	struct sidecar b = second_sink();

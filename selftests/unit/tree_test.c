@@ -28,7 +28,7 @@ static void record(struct gen_stream *stream, unsigned int type, uint64_t functi
 	gen_record(stream, type, address, &value);
 }
 
-/* Write many light paths of one root, then a heavy one. Returns the root's time. */
+/* Write many light paths of one root, then a heavy one. Return the root's time. */
 static uint64_t make_paths(FIXTURE_DATA(command) *self)
 {
 	struct gen_stream stream;
@@ -93,7 +93,7 @@ TEST_F(command, lightest_paths_are_merged_into_others)
 	EXPECT_EQ(whole, number(self->out));
 }
 
-/* Compares the export for speedscope with a column of report; prints the sum. */
+/* Compare the export for speedscope with a column of report; prints the sum. */
 static void read_speedscope(FIXTURE_DATA(command) *self, const char *weight,
 			    const char *column)
 {
@@ -139,7 +139,7 @@ static void step(struct calls *calls, uint64_t *seed, bool leave, uint64_t *whol
 	record(&calls->stream, 0, calls->function[calls->depth++]);
 }
 
-/* Random calls of several threads. Returns the time of their outermost calls. */
+/* Random calls of several threads. Return the time of their outermost calls. */
 static uint64_t make_random(FIXTURE_DATA(command) *self, uint64_t seed)
 {
 	struct calls calls[THREADS] = { 0 };

@@ -342,7 +342,7 @@ TEST_F(command, stacks_of_two_streams_are_separate)
 #define X_S1		9
 #define X_A0		10
 
-/* Push the frame of a signal that interrupted code at @pc. Returns the frame's words. */
+/* Push the frame of a signal that interrupted code at @pc. Return the frame's words. */
 static uint64_t *push_signal(struct stack *stack, uint64_t pc, uint64_t ra)
 {
 	uint64_t *word = stack->word + stack->words;
