@@ -123,7 +123,8 @@ decode --values absolute -e "$build/lib/dropin/fib.elf" "$out/trace.rtd" \
 	>"$out/trace.txt"
 result $? "$board: the example's trace decodes"
 
-# A record: time src type cycles timestamp instructions 4 others, then its thread.
+# A line's columns: time, src, type, cycles, timestamp, instructions, four other counts, and the
+# thread.
 awk '!/^#/ && /fib/ { n++ } END { exit n < 300 }' "$out/trace.txt"
 result $? "$board: the example's trace has hundreds of fib records"
 

@@ -738,8 +738,8 @@ TEST_F(drain, each_sink_is_drained_through_its_node)
 		ASSERT_LE(0, fd[i]);
 	}
 	/*
-	 * Alternate, so that each stream has ten times its buffer and wraps at different
-	 * positions.
+	 * Alternate between encoders, so that each stream is ten times as long as its buffer and
+	 * wraps at different positions.
 	 */
 	for (v = 0; v < STORES; v += AHEAD)
 		for (i = 0; i < self->s.info.encoders; i++) {

@@ -28,7 +28,7 @@
 /* Argument that makes the executed program write its mappings to standard output. */
 #define SHOW_MAPS	"show-maps"
 
-/* The address from which execve() is called for SHOW_MAPS: not mapped in the executed program. */
+/* Address of the code that calls execve() for SHOW_MAPS; not mapped in the executed program. */
 #define ELSEWHERE	0x30000000
 
 /* Maximum number of captures to make until one samples the kernel during execve(). */

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Prints TAP. Tests differences between cores: a P550 whose only sink field reads 0, whose
-# SinkBaseHigh has no bits and whose stall bit is writable; memory that a sink cannot address, and
-# memory whose first part crosses 4 GiB; power-off and kexec during a capture; nested funnels;
-# a full sink while another sink fails; one encoder more than a mask has bits; power, clock and
-# reset lines; the board odd; a slow funnel; no timestamps; a wrong port in the device tree.
+# Prints TAP. Tests variants of the hardware: a P550 on which the field of its single sink reads 0,
+# SinkBaseHigh has no bits and the stall bit is writable; memory that a sink cannot address, or that
+# crosses 4 GiB; power-off and kexec during a capture; nested funnels; a full sink while another
+# sink fails; more encoders than a mask has bits; power, clock and reset lines; the board odd; a
+# slow funnel; messages without timestamps; a wrong port in the device tree.
 #
 #	hardware.sh BUILD
 

@@ -440,7 +440,7 @@ TEST_F(instruction, code_of_other_processes_is_not_traced)
 		SKIP(return, "these encoders send no instruction trace messages");
 	EXPECT_LT(0, between(&self->stream, __start_own_code, __stop_own_code));
 	EXPECT_EQ(0, between(&self->stream, __start_foreign_code, __stop_foreign_code));
-	/* If the child is traced with its parent, its code appears. */
+	/* If the child is traced with its parent, the child's code appears in the trace. */
 	ASSERT_EQ(0, begin(self, SIFIVE_TRACE_INSTRUCTION_CHILDREN));
 	child = fork();
 	if (!child) {

@@ -104,9 +104,7 @@ static int countable(const struct sifive_trace_info *info)
 	return info->flags & SIFIVE_TRACE_INFO_COUNTERS ? EVENTS : 0;
 }
 
-/*
- * ---- errors -------------------------------------------------------------------------
- */
+/* ---- errors -------------------------------------------------------------------- */
 
 TEST_F(lib, missing_device_is_not_reported_as_missing_module)
 {
@@ -290,10 +288,7 @@ TEST_F(lib, process_holding_hardware_is_named)
 	EXPECT_EQ(0, perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, self->buffer));
 }
 
-/*
- * ---- success
- * --------------------------------------------------------------------------
- */
+/* ---- success ------------------------------------------------------------------- */
 
 /* Read the whole file; return its size or -1. */
 static ssize_t read_file(const char *path, uint8_t **bytes)
@@ -704,10 +699,7 @@ TEST_F(lib, file_error_is_reported_and_loses_nothing)
 	written(_metadata, self, &stream);
 }
 
-/*
- * ---- abnormal ends
- * -------------------------------------------------------------------------
- */
+/* ---- abnormal ends ------------------------------------------------------------- */
 
 TEST_F(lib, killed_process_keeps_trace_and_frees_device)
 {

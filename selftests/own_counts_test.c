@@ -18,8 +18,8 @@
 #include "trace_records.h"
 
 /*
- * To save time, yield the rest of each time slice: if even one slice is counted wrongly, the tests'
- * limits are exceeded.
+ * Yield the rest of each time slice to save time. This suffices, because a single slice that is
+ * wrongly counted exceeds the tests' limits.
  */
 #define NEIGHBOUR_TURNS	400000ull
 

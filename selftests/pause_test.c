@@ -135,7 +135,10 @@ TEST_F(pause, ring_can_be_paused_at_any_position)
 	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, 4096,
 					  SIFIVE_TRACE_CONFIG_RING));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
-	/* Store more than one lap, and pause at distances that do not divide the size. */
+	/*
+	 * Store more than the ring holds, and pause after numbers of bytes that do not divide its
+	 * size.
+	 */
 	for (round = 0; round < 500; round++) {
 		for (i = 0; i < 7; i++)
 			trace_store(self->s.page, self->s.reg, round * 7 + i, 4);

@@ -24,7 +24,7 @@ rec alone $p/tree fork 8; rec quiet --no-children $p/tree fork 8
 rec clash --children --no-children $p/tree fork 8
 rec static --children $p/plain-static; rec stop --children --on-full stop $p/plain; rec all --children -a $p/plain
 tree sampled -i 100us $p/tree fork 8
-# Each process is sampled, also static ones, and with counts.
+# Each process is sampled with counts, even a static one.
 tree samples -i 1ms sh -c "$p/busy 300; $p/busy-static 300; true"
 tree periods --per-cpu -i 1ms sh -c "$p/busy 300; true"
 tree statics sh -c "$p/busy-static 100; $p/tree work"
@@ -49,7 +49,7 @@ until grep -q "has ended" waits.err; do sleep 0.1; done
 kill $command; wait $command; echo $? >waits.rc; killall sleep
 '
 
-# Programs that a library in their process can make fail.
+# Programs that can fail because a library is loaded into their process.
 board fpga -- '
 rec unload $p/adverse unload $p/plugin.so
 rec loader --children $p/adverse loader

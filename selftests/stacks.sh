@@ -69,7 +69,7 @@ paths() {
 	done | sed -E 's/^(.*) ([0-9]+)$/\2 \1/' >"$out/$1.paths"
 }
 
-# hot NAME WHAT [PIECE...]: expect samples of inner below both callers, and hardly any elsewhere.
+# hot NAME WHAT [PIECE...]: expect samples of inner() below both callers, and hardly any elsewhere.
 hot() {
 	paths "$1" "${@:3}"
 	awk '
@@ -86,7 +86,7 @@ hot() {
 # samples NAME PATTERN: print the number of samples whose path matches PATTERN.
 samples() { grep -E "$2" "$out/$1.paths" | awk '{ n += $1 } END { print n + 0 }'; }
 
-# fit NAME WHAT SAMPLES PATH: expect paths of samples to match SAMPLES, and all of these paths to
+# fit NAME WHAT SAMPLES PATH: expect samples whose paths match SAMPLES, and all of these paths to
 # match PATH.
 fit() {
 	local all fit

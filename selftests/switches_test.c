@@ -246,7 +246,9 @@ static int take_answers(struct answer *a)
 	return 0;
 }
 
-/* Yield the CPU to another thread repeatedly: neither continues without the other. */
+/*
+ * Exchange bytes with another thread repeatedly: each thread sleeps until the other has answered.
+ */
 static int take_turns(pid_t *other)
 {
 	struct answer a;

@@ -17,11 +17,11 @@ enum { RAW, DELTA, XOR };
  * @state:	kind of the next word
  * @left:	remaining words of a header, addresses of a record, or upper parts of a value of a
  *		stack
- * @at:		next counter or address
- * @had_one:	a record has followed the header
- * @xor:	last address
- * @count:	the current counter, as sent
- * @now:	the current record
+ * @at:		index of the next counter or address
+ * @had_one:	a record has been decoded since the header
+ * @xor:	latest address, to which the next one is relative
+ * @count:	counts of the current record, as sent
+ * @now:	the record being decoded
  */
 struct stream {
 	enum {

@@ -50,7 +50,8 @@ until pidof stalls >/dev/null; do usleep 100; done; kill -STOP $command
 until [ -s lost.txt ]; do usleep 1000; done; kill -CONT $command
 wait $command; echo $? >lost.rc
 
-# The recorder loses events several times while this program and others continue to make calls.
+# The recorder is stopped several times and loses events, while its program and others continue to
+# make calls.
 for i in 1 2 3; do
 	while :; do $p/stalls >/dev/null; done & others="${others-} $!"
 done
@@ -62,7 +63,8 @@ for i in 1 2 3 4 5 6; do
 done
 wait $command; kill $others
 
-# An object that is loaded later: the program calls it once its probes are set, or not at all.
+# late NAME COMMAND: record a program that loads the object later; it calls the object once the
+# probes are set.
 late() {
 	name=$1; shift; rm -f /tmp/go
 	"$@" $p/plugins $p/plugin.so /tmp/go >$name.txt 2>$name.err & command=$!

@@ -213,8 +213,8 @@ static struct reading read_counts(const struct _test_data_turns *self,
  * @turns:	mask of the turns that have occurred
  * @rounds:	number of changes of turn
  * @counted:	number of instructions counted in turns
- * @covered:	number of instructions of the thread's loops in that time
- * @all:	number of all instructions of the thread
+ * @covered:	number of instructions in the thread's loops during these turns
+ * @all:	number of all instructions that the thread executed
  * @wrong:	number of pairs of readings whose difference is impossible
  */
 struct check {
@@ -229,9 +229,10 @@ struct check {
 #define SPIN	1000ull
 
 /*
- * Execute instructions until each turn has occurred several times, and yields the hart to other
- * threads. In the turn that counts instructions, the difference between two readings is at least
- * the loop's instructions, and at most that of instret around them, which includes the firmware's.
+ * Execute instructions until each turn has occurred several times, and yield the hart to other
+ * threads. In the turn that counts instructions, two readings differ by at least the loop's
+ * instructions, and by at most the difference of instret around them, which includes the firmware's
+ * instructions.
  */
 static void *check(void *arg)
 {

@@ -91,8 +91,8 @@ static uint64_t end(struct __test_metadata *_metadata, struct _test_data_unusual
 }
 
 /*
- * Each record made, and up to @more records that were not counted when made, are in the trace or
- * counted as lost. An abandoned record may be complete, and is then counted twice.
+ * Check that each record made, and at most @more records that the program did not count, are in the
+ * trace or counted as lost. An abandoned record may be complete, and is then counted twice.
  */
 static void check(struct __test_metadata *_metadata, struct _test_data_unusual *self,
 		  uint64_t more)
@@ -106,9 +106,7 @@ static void check(struct __test_metadata *_metadata, struct _test_data_unusual *
 	EXPECT_EQ(0, self->totals.unfinished);
 }
 
-/*
- * ---- user threads ------------------------------------------------------------------
- */
+/* ---- user threads -------------------------------------------------------------- */
 
 #define CONTEXTS	4
 #define SWITCHES	600
@@ -195,9 +193,7 @@ TEST_F_TIMEOUT(unusual, user_threads_switched_by_handler_are_recorded, 600)
 	EXPECT_GE(made + self->report.lost_abandoned, all);
 }
 
-/*
- * ---- a stack that overflows --------------------------------------------------------
- */
+/* ---- a stack that overflows ---------------------------------------------------- */
 
 #define OVERFLOWS	6
 
@@ -245,9 +241,7 @@ TEST_F_TIMEOUT(unusual, stack_overflow_left_by_jump_is_recorded, 600)
 	EXPECT_LT(OVERFLOWS * 100, self->totals.records);
 }
 
-/*
- * ---- many signals ------------------------------------------------------------------
- */
+/* ---- many signals -------------------------------------------------------------- */
 
 #define SIGNALS		2000
 
@@ -297,9 +291,7 @@ TEST_F_TIMEOUT(unusual, frequent_signals_on_alternate_stack_are_recorded, 600)
 	check(_metadata, self, 0);
 }
 
-/*
- * ---- the program's own signal -------------------------------------------------
- */
+/* ---- the program's own signal -------------------------------------------------- */
 
 static volatile int own_traps;
 
@@ -323,9 +315,7 @@ TEST_F(unusual, sigill_of_program_reaches_its_handler)
 	check(_metadata, self, 0);
 }
 
-/*
- * ---- processes ---------------------------------------------------------------------
- */
+/* ---- processes ----------------------------------------------------------------- */
 
 /* Become a daemon, whose calls are not recorded, and reports when it is done. */
 static void continue_in_background(int done)

@@ -166,7 +166,7 @@ static bool is_there(const struct _test_data_wait *self, const void *page)
 	       read(self->pipe[0], bytes, sizeof(bytes)) == sizeof(bytes);
 }
 
-/* Whether a thread sleeps, which a writer does only in a store, or has ended. */
+/* Whether a thread has ended or is sleeping, which a writer does only in a store. */
 static bool is_asleep(const char *tid)
 {
 	char path[64], text[512];
@@ -193,7 +193,10 @@ static bool writers_sleep(void)
 	return asleep;
 }
 
-/* The driver sets the flag first, and then removes the pages, so that the next store waits. */
+/*
+ * Wait until the next store of each writer waits: the driver has set the flag, then removed the
+ * pages.
+ */
 static void until_waiting(const struct _test_data_wait *self)
 {
 	uint32_t i;
@@ -207,7 +210,7 @@ static void until_waiting(const struct _test_data_wait *self)
 		usleep(1000);
 }
 
-/* Check that each source's values are consecutive. A read() returns whole messages. */
+/* Check that each source's values are consecutive, and that there are only whole messages. */
 static int check(struct reader *r, unsigned int src_bits, const uint8_t *bytes, size_t size)
 {
 	struct trace_stream stream;
@@ -227,7 +230,7 @@ static int check(struct reader *r, unsigned int src_bits, const uint8_t *bytes, 
 	return stream.cut ? -EBADMSG : 0;
 }
 
-/* Read all available bytes; return 0 at the end, 1 if more may follow, or a negative errno. */
+/* Read available bytes; return 0 at the end, 1 if more may follow, or a negative errno. */
 static int read_some(struct _test_data_wait *self)
 {
 	static uint8_t bytes[CHUNK];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The bare-metal library on one hart, without Linux. bare.sh decodes its traces. */
+/* Tests the bare-metal library on one hart, without Linux. bare.sh decodes the traces. */
 #include "../../lib/bare/choose.h"
 #include "../../lib/counter.h"
 #include "sifive_bare_perf.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The bare-metal library, as the installed single file, on two harts that record
- * concurrently, each with its own encoder, stimulus register, events and count type:
- * through a funnel into one trace, or each into its own trace. bare.sh decodes the
+ * Tests the bare-metal library, as installed in a single file, on two harts that record
+ * concurrently, each with a separate encoder, stimulus register, list of events and count type. The
+ * harts record through a funnel into one trace, or into separate traces. bare.sh decodes the
  * captures.
  */
 #include "sifive_bare_perf.h"

@@ -27,8 +27,8 @@ def decode(command, path, *options):
     records = [item for item in map(json.loads, out.stdout.splitlines())
                if item["kind"] in ("enter", "exit", "manual", "sample")]
     for record in records:
-        # The end of a piece confirms fewer times than the data that follow it in the whole
-        # trace.
+        # At the end of a piece, fewer times are confirmed than in the whole trace, where more data
+        # follow.
         for key in ("offset", "time"):
             record.pop(key, None)
     return sorted(records, key=lambda record: (record["source"], record["channel"]))

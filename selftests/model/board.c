@@ -38,7 +38,7 @@ static const char *qemu(void)
 }
 
 /*
- * Replace the process: executes QEMU with the common arguments and args, split at
+ * Replace this process with QEMU. Its arguments are those that all tests need, and @args, split at
  * blanks.
  */
 static void run_qemu(const char *args)

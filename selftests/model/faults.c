@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Faults take effect when set, at the start or on the running machine, and can be
- * cleared; an SBA sink whose window is its component's own registers does no harm; accesses
- * are counted by register block, and the counts are written to a file at exit.
+ * Tests that faults take effect when set, at the start or on the running machine, and can be
+ * cleared; that an SBA sink whose window is its component's own registers does no harm; that
+ * accesses are counted by register block, and the counts are written to a file at exit.
  */
 #include "kselftest_harness.h"
 #include "board.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A store to a stimulus register becomes exactly the bytes that the wire format
- * specifies: tags, sizes, sources, timestamps (relative, absolute, none), trace on and
- * off, ownership. If any enable is off, there is no message.
+ * Tests that a store to a stimulus register becomes exactly the bytes that the wire format
+ * specifies: tags, sizes, sources, timestamps (relative, absolute, none), trace on and off,
+ * ownership; and that it becomes no message if any enable is off.
  */
 #include "kselftest_harness.h"
 #include "board.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The register blocks match the hardware description: reset value and writable bits of
- * every register, nothing elsewhere; an inactive component accepts only active; fields
- * accept only legal values; wrong options on the command line are refused.
+ * Tests that the register blocks match the hardware description (reset value and writable bits of
+ * every register, no other registers); that an inactive component accepts only active; that fields
+ * accept only legal values; and that wrong options on the command line are refused.
  */
 #include "kselftest_harness.h"
 #include "board.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Board p550 behaves like a HiFive Premier P550. There is one row per value, with its source:
+ * Tests that board p550 behaves like a HiFive Premier P550. Each row of the table is one value, and
+ * names its source:
  *
  *	D	register dump from a debugger
  *	U	output of a user-space driver
@@ -224,7 +225,7 @@ static const char *of_tree(struct board *b, const struct row *r)
 }
 
 /*
- * Return the hart of a CPU of Linux: CPU 0 is the hart on which firmware starts, and the others
+ * Return the hart of a Linux CPU: CPU 0 is the hart on which firmware starts, and the other harts
  * follow in the order of their nodes.
  */
 static const char *hart_of_cpu(struct board *b, const struct row *r)

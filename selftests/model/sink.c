@@ -9,7 +9,10 @@
 
 #define ENCODER "-device sifive-trace-encoder,id=te0,addr=0x11000000"
 
-/* Send "1c 01 xx 07". Trace on sends "8c 00 0b" before it, trace off "8c 00 0f" after it. */
+/*
+ * Store, which sends "1c 01 xx 07". Before it, trace on sends "8c 00 0b"; after it, trace off sends
+ * "8c 00 0f".
+ */
 static void message(struct board *b, unsigned int x)
 {
 	wr(b, TE + STIMULUS(0), 0x40 | x);

@@ -30,7 +30,7 @@ __attribute__((no_instrument_function)) static void *work(void *unused)
 	return unused;
 }
 
-/* Open an object and calls it; closes it unless it is to be kept. */
+/* Open an object and call it; close it unless @keep is set. */
 __attribute__((no_instrument_function))
 static unsigned int use(const char *path, const char *symbol, unsigned int calls,
 			int keep)

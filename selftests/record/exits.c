@@ -25,10 +25,10 @@
 
 #define THREADS	6
 
-/* Calls that each thread makes before the process ends. */
+/* Number of calls that each thread makes before the process ends. */
 #define BEFORE	300
 
-/* Calls of one pass of work(). */
+/* Number of calls in one pass of work(). */
 #define CALLS	3
 
 struct numbers {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Touches 300 fresh pages in touch(), whose code is loaded already: each page faults once. */
+/*
+ * Touches 300 fresh pages in touch(), whose code is already loaded, so the only page faults are one
+ * for each page.
+ */
 #include <stdio.h>
 #include <sys/mman.h>
 

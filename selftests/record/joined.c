@@ -16,7 +16,7 @@ static int (*write_record)(void);
 
 static volatile unsigned int sum;
 
-/* Part of each function, so that the code belongs to it. */
+/* Always inlined, so that the loop's instructions belong to the function that uses it. */
 __attribute__((no_instrument_function, always_inline))
 static inline void work(unsigned int n)
 {

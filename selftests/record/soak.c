@@ -15,7 +15,7 @@
 
 #define HIDDEN	__attribute__((no_instrument_function))
 
-/* Calls between two reads of the clock. */
+/* Number of calls between two reads of the clock. */
 #define BATCH	1000
 
 static struct timespec end;
