@@ -317,7 +317,9 @@ TEST_F(unusual, sigill_of_program_reaches_its_handler)
 
 /* ---- processes ----------------------------------------------------------------- */
 
-/* Become a daemon, whose calls are not recorded, and reports when it is done. */
+/*
+ * Become a daemon, whose calls are not recorded, and report to @done that writing a record fails.
+ */
 static void continue_in_background(int done)
 {
 	char byte = 0;
@@ -356,7 +358,7 @@ TEST_F(unusual, daemon_keeps_records_made_before_fork)
 	EXPECT_TRUE(trace_is_whole(&self->totals));
 }
 
-/* Traces itself; the trace must contain only its own records. */
+/* Run in a child: trace this process; the trace must contain only its own records. */
 static int trace_itself(int fd, unsigned int calls)
 {
 	struct trace_totals totals;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves which running processes a recording includes, what it records about each process, and that
- * processes that end before START are omitted.
+ * Proves that a recording includes exactly the running processes that its options select, describes
+ * each of them, and omits those that end before START.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -94,7 +94,7 @@ TEST_F(attach, listed_processes_are_found_once)
 	EXPECT_EQ(-1, attach_find(&self->attach));
 }
 
-/* Report its id, then waits for the end of the test. */
+/* Report this thread's id, then wait for the end of the test. */
 static void *be_thread(void *argument)
 {
 	pid_t id = gettid();
@@ -263,7 +263,7 @@ TEST_F(attach, processes_ended_before_start_are_omitted)
 	close(mkstemp(path));
 	ASSERT_EQ(0, attach_find(&self->attach));
 	ASSERT_EQ(0, tree_open(&tree));
-	/* Describe the processes for the recording's first piece. */
+	/* Write the descriptions of the processes, as for the recording's first piece. */
 	attach_describe(&self->attach, &tree, false);
 	left = self->attach.id[1];
 	/* Clear the id of a process that has ended, as START does. */

@@ -18,7 +18,7 @@
 
 #define OFTEN	2000
 
-/* Append to a file, because the dry run is a separate process. */
+/* Append the message to a file, because the dry run is a separate process. */
 static void note(const char *format, va_list arguments)
 {
 	FILE *file = fopen("messages", "a");
@@ -63,7 +63,7 @@ void perf_device_file(char *name, const char *path, uint32_t index, uint32_t sin
 	snprintf(name, PATH_MAX, sinks < 2 ? "%s" : "%s.%u", path, index);
 }
 
-/* The actions of the recorded program. */
+/* What the recorded program does. */
 static enum { CALLS, FEW_CALLS, NO_CALLS, KILLED, ASKS, REQUESTS, NOT_RUN } does;
 static int exits;
 
@@ -76,7 +76,7 @@ static void call(struct gen_stream *stream, uint64_t function, bool enter)
 	gen_record(stream, !enter, address, NULL);
 }
 
-/* main() calls fib() often. */
+/* Generate a trace in which main() calls fib() often, unless @does says otherwise. */
 static void make(struct gen *gen)
 {
 	struct gen_stream stream;

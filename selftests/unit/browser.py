@@ -366,7 +366,7 @@ def large_page(path, chunks):
     return made
 
 
-# Opens a page, and counts the chunks that it opens.
+# Opens a page, and returns the number of chunks that the page loads.
 def open_counted(browser, path):
     page = pathlib.Path(path)
     page.write_text(page.read_text().replace("PAGE.start();", """
@@ -381,8 +381,8 @@ def open_counted(browser, path):
     return browser.value("window.loaded.size")
 
 
-# Milliseconds that the fastest of some drawings takes, and the number of boxes of the largest one,
-# for views of the whole trace and parts of it.
+# Measures drawing the whole trace and ever smaller parts of it: the time of one drawing in ms, the
+# minimum of several measurements, and the maximum number of boxes in a drawing.
 DRAWINGS = """(function () {
     var to = CanvasRenderingContext2D.prototype, fill = to.fillRect, drawn = 0, most = 0;
     var whole = PAGE.times.view(), best = Infinity, part, start, i;
@@ -445,7 +445,7 @@ def check_places(browser, path):
     made.write_text(page)
     browser.open(made)
     browser.wait("document.body.dataset.ready === 'yes'")
-    # The middle of where each colour is, as a time.
+    # The times at the left and right ends of a colour's area.
     where = f"""(function (name, part) {{
         var c = document.querySelectorAll("canvas")[{CALLS}], view = PAGE.times.view(), i, xs = [];
         var probe = document.createElement("canvas").getContext("2d"), wanted, d;

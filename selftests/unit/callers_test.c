@@ -18,7 +18,7 @@ static void begin(FIXTURE_DATA(command) *self, struct gen_stream *stream)
 	gen_header(stream);
 }
 
-/* Write a sample that counts 7. */
+/* Write a sample, with a count of 7. */
 static void sample(struct gen_stream *stream, uint64_t pc, const uint64_t *address,
 		   unsigned int count)
 {

@@ -12,7 +12,7 @@
 #include "kept_report.h"
 #include "options.h"
 
-/* TRACES=1000 for a longer run. */
+/* Number of traces; the environment variable TRACES, if set, replaces it. */
 #define TRACES		150
 #define STEPS		2000
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* A copy in an archive is either complete or absent, and replaces a copy of another file. */
+/*
+ * Tests that a copy in an archive is either complete or absent, and replaces a copy of another
+ * file.
+ */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

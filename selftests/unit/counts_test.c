@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Instructions and branches of random programs are counted exactly, in the modes of an
- * encoder; if messages are lost, no count is too high, and the reader reports the loss.
+ * Tests that instructions and branches of random programs are counted exactly in every mode of an
+ * encoder and, if messages are lost, that no count is too high and the reader reports the loss.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Every reader of a trace reports how much of the run the trace covers. */
+/* Tests that every command that reads a trace reports how much of the run the trace covers. */
 #include <inttypes.h>
 
 #include "command_fixture.h"

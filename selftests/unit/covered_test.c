@@ -269,7 +269,7 @@ TEST_F(command, thread_that_continues_on_another_hart_is_recognised)
 		TH_LOG("%s%s", self->out, self->err);
 }
 
-/* A page fault, and a signal handler within one. */
+/* A page fault, after which a signal handler runs that takes page faults itself. */
 TEST_F(command, instruction_restarted_after_a_fault_is_counted_once)
 {
 	struct gen *gen = &self->gen;

@@ -117,7 +117,10 @@ TEST_F(command, unknown_values_are_empty)
 #define CLOCK	"{\"srcbits\":0,\"ts_width\":%u,\"ts_hz\":1000000000,\"utc\":{\"time\":%u,\"ns\":" \
 		"\"1790000000000000000\"},\"coverage\":{\"run_ns\":%u}}"
 
-/* A timestamp that wraps still gives the time, unless it may have wrapped more than once. */
+/*
+ * The date is correct although timestamps wrap, and missing if they may have wrapped more than
+ * once.
+ */
 TEST_F(command, dates_are_correct_or_missing)
 {
 	static const struct {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Cuts a trace anywhere between two messages: each piece can be read separately, and together
- * the pieces contain each record of the whole trace once, with the same addresses,
- * counts, times and marks.
+ * Tests cutting a trace between any two messages: each piece can be read separately, and together
+ * the pieces contain each record of the whole trace once, with the same addresses, counts, times
+ * and marks.
  */
 #include <stdlib.h>
 #include <string.h>

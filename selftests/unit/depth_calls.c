@@ -18,7 +18,7 @@ KEPT static void leaf(unsigned int n)
 	sum += n;
 }
 
-/* Calls itself @more times. */
+/* Recurse @more levels deeper. */
 KEPT void walk(unsigned int more)
 {
 	leaf(more);
@@ -35,7 +35,7 @@ KEPT unsigned int add(unsigned int more)
 	return rest + more;
 }
 
-/* Grows its frame, so its exit hook is called deeper in the stack than its entry hook. */
+/* Enlarge the frame, so that the exit hook is called deeper in the stack than the entry hook. */
 KEPT void grow(unsigned int more)
 {
 	volatile char *memory = alloca(1000 + more);
@@ -100,7 +100,7 @@ KEPT static void third(void)
 	longjmp(back, 1);
 }
 
-/* Call several functions from one place, and none of them returns. */
+/* Call several functions from one place; none of them returns. */
 KEPT void dispatch(void)
 {
 	static void (*const volatile to[])(void) = { first, second, third, first, third };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves which of the processes that descend from the command count as not recorded, whatever the
- * order in which perf's events are read, and that those without the library get their program,
- * objects and times in the side-car file.
+ * Proves which descendants of the command count as not recorded, whatever the order in which perf's
+ * events are read, and that the side-car file describes the program, objects and times of processes
+ * without the library.
  */
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -93,7 +93,10 @@ static void maps(FIXTURE_DATA(descendants) *self, uint64_t time, int pid, const 
 	descendants_event(&self->descendants, &record.header);
 }
 
-/* The process executes a program, into which the loader loads the library if @library is set. */
+/*
+ * Add the events of a process that executes a program, into which the loader loads the library if
+ * @library is set.
+ */
 static void executes(FIXTURE_DATA(descendants) *self, uint64_t time, int pid, const char *path,
 		     bool library)
 {
@@ -113,7 +116,7 @@ static void executes(FIXTURE_DATA(descendants) *self, uint64_t time, int pid, co
 	descendants_event(&self->descendants, &record.header);
 }
 
-/* The library in the process has written its file. */
+/* Create the file that the library in the process writes. */
 static void joins(FIXTURE_DATA(descendants) *self, int pid)
 {
 	char path[TREE_FOLDER + 32];
@@ -133,7 +136,10 @@ static void finish(FIXTURE_DATA(descendants) *self)
 	descendants_rest(&self->descendants, PROGRAM, argv, &self->tree, &clock, &self->found);
 }
 
-/* Read the file of the process without the library. */
+/*
+ * Return the content of the file that describes a process without the library, or "" if there is
+ * none.
+ */
 static const char *file_of(FIXTURE_DATA(descendants) *self, int pid, int image)
 {
 	static char text[4096];
@@ -209,7 +215,7 @@ TEST_F(descendants, child_of_a_static_program_that_loads_the_library_later_is_de
 	EXPECT_NE(NULL, strstr(file_of(self, CHILD, 0), "\"from\":30,"));
 }
 
-/* As if the event of the library in the program's memory was lost. */
+/* The event of the mapping of the library was lost. */
 TEST_F(descendants, child_that_has_joined_is_no_other)
 {
 	forks(self, 10, getpid(), PROGRAM);

@@ -355,7 +355,7 @@ TEST_F(drain, drops_are_listed_with_begin_end_and_number)
 	EXPECT_EQ(1500, gap.end);
 	EXPECT_EQ(5, gap.dropped);
 	EXPECT_FALSE(gaps_room(&room, &now, 5, 2100, false, &gap));
-	/* The buffer was full for a short time between two looks. */
+	/* The buffer was full for a short time between two STATUS calls. */
 	now.fulls = 2;
 	now.full_ns = 900;
 	EXPECT_TRUE(gaps_room(&room, &now, 9, 3000, false, &gap));

@@ -9,7 +9,7 @@
 /* Allowance for the sanitizers, the C library, and pages that are first used later. */
 #define SLACK_KB	(4 << 10)
 
-/* Calls five deep, with a counter, until a chunk is full. */
+/* Write nested calls, five levels deep, with a counter, until a chunk is full. */
 static void fill(struct gen *gen)
 {
 	struct gen_stream stream;

@@ -8,7 +8,7 @@
 
 #define STEPS	4000
 
-/* A run of a program, and how it is recorded. */
+/* Parameters of a simulated run and its recording; see struct program. */
 struct run {
 	const char	*name;
 	unsigned int	threads;

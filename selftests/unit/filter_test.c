@@ -11,7 +11,7 @@ static void call(struct gen_stream *stream, uint64_t function, bool enter)
 	gen_record(stream, !enter, address, NULL);
 }
 
-/* main() calls fib() often, and lengthy() once; each call of fib() takes @ticks. */
+/* Save a trace in which main() calls fib() often, for @ticks each time, and lengthy() once. */
 static void make(FIXTURE_DATA(command) *self, uint64_t ticks)
 {
 	struct gen_stream stream;

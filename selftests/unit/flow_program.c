@@ -351,7 +351,7 @@ static void send_sync(struct encoder *encoder, unsigned int tcode, unsigned int 
 	forget_branch(encoder);
 }
 
-/* Whether a Sync message must replace the next message. */
+/* Whether the next message must be one with Sync. */
 static bool sync_is_due(struct encoder *encoder)
 {
 	if (!encoder->tracer->sync)
@@ -448,7 +448,9 @@ static bool count_calls(struct encoder *encoder, unsigned int act, uint64_t next
 	return implicit;
 }
 
-/* An instruction that ends at @next has retired; the next one to be executed is at @to. */
+/*
+ * Called when an instruction that ends at @next has retired; the next one to be executed is at @to.
+ */
 static void retire(struct encoder *encoder, unsigned int act, unsigned int size, bool taken,
 		   uint64_t next, uint64_t to)
 {
@@ -489,7 +491,7 @@ static void retire(struct encoder *encoder, unsigned int act, unsigned int size,
 #define STACK	4096
 #define TRAPS	64
 
-/* The processor: its calls, and where traps return to. */
+/* The simulated hart: return addresses of its open calls and of its traps. */
 struct processor {
 	unsigned int	stack[STACK];
 	unsigned int	depth;

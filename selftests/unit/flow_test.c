@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * The flow of random programs is followed exactly, in every mode of an encoder; if messages are
- * lost, damaged or cut, every part of the flow is exact or marked as missing.
+ * Tests that the flow of random programs is followed exactly in every mode of an encoder and, if
+ * messages are lost, damaged or truncated, that every part of the flow is either exact or marked as
+ * missing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -250,8 +251,8 @@ TEST_F(flow, is_exact_except_for_overflow_gaps)
 }
 
 /*
- * Return the number of stretches between gaps that do not occur in the run, in order; sets
- * @true_ones to the number of instructions in the stretches that do.
+ * Compare the instructions between gaps with the run. Return the number of stretches between gaps
+ * that do not occur there in order; set @true_ones to the number of instructions in all others.
  */
 static unsigned int invented(const FIXTURE_DATA(flow) *self, size_t *true_ones)
 {

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Create a folder from a template for mkdtemp(), and enters it. Return 0 or -1. */
+/* Create a folder from a template for mkdtemp(), and enter it. Return 0 or -1. */
 static inline int folder_enter(char *template)
 {
 	return mkdtemp(template) ? chdir(template) : -1;
 }
 
-/* Leave a folder and removes it with all that it contains. Return 0 or -1. */
+/* Leave a folder, and remove it with its content. Return 0 or -1. */
 static inline int folder_remove(const char *folder)
 {
 	char command[128];

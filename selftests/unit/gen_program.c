@@ -5,7 +5,7 @@
 #include "gen_program.h"
 
 #define SRC_BITS	2
-/* The number of passes that swap adjacent messages. */
+/* Number of passes in which adjacent messages are swapped. */
 #define SHUFFLES	4
 #define FIRST_CHANNEL	6
 /* One in this many records is written by a thread that takes another thread's channel. */
@@ -47,7 +47,7 @@ static bool once_in(struct program *program, unsigned int times)
 	return times && !below(program, times);
 }
 
-/* Advance the time: the counters of all harts and their threads advance. */
+/* Advance the time, the counters of all harts, and those of the running thread. */
 static void pass(struct program *program, const struct program_thread *running)
 {
 	unsigned int i, c;
@@ -309,8 +309,8 @@ static bool alone(const struct program_thread *thread, unsigned int index)
 }
 
 /*
- * Lose something, and write a header before and after it, because the latest record can be
- * incomplete until another word follows.
+ * Write an Error or garbage. Write a header before it, because the latest record can be incomplete
+ * until another word follows, and one after it.
  */
 static void damage(struct program *program, struct program_thread *thread,
 		   bool garbage)
@@ -324,7 +324,9 @@ static void damage(struct program *program, struct program_thread *thread,
 	thread->begun[thread->src] = false;
 }
 
-/* Like damage(), but within calls; first, another word completes the latest record. */
+/*
+ * Like damage(), but within calls: instead of a header, a single word completes the latest record.
+ */
 static void lose(struct program *program, struct program_thread *thread)
 {
 	struct gen *gen = &program->gen;
@@ -354,7 +356,10 @@ static void lose(struct program *program, struct program_thread *thread)
 		give_back(program, thread, 2);
 }
 
-/* State that a loss made unknown becomes known again some time later. */
+/*
+ * Some time after a loss, write what makes the lost state known again: an absolute time, and a
+ * header.
+ */
 static void recover(struct program *program, struct program_thread *thread)
 {
 	if (thread->unsynced && !below(program, 4)) {

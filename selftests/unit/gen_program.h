@@ -14,7 +14,7 @@
 #define PROGRAM_COUNTERS	3
 #define PROGRAM_DEPTH		40
 
-/* True cost of a function. */
+/* True cost of a function, in total and without its callees. */
 struct program_cost {
 	uint64_t	calls;
 	uint64_t	total;
@@ -39,7 +39,7 @@ struct program_thread {
 	unsigned int	channel;
 	bool		recorded;	/* the thread has a record, on last_src */
 	unsigned int	last_src;
-	uint64_t	now;		/* latest time known */
+	uint64_t	now;		/* latest known time */
 	bool		timed;		/* the latest record's time is known */
 	bool		losing;		/* records are being lost */
 	bool		lost;		/* records have been lost since the latest one */
@@ -62,7 +62,7 @@ struct program_thread {
 
 /**
  * struct program - the program and how it is recorded
- * @threads, @sources, @functions: number of each
+ * @threads, @sources, @functions: number of threads, sources and functions
  * @count_type:	count type in all headers
  * @per_thread:	counters are per thread
  * @moves:	threads migrate once in this many records; 0 for never
@@ -81,11 +81,11 @@ struct program_thread {
  * @cost:	true costs, by function
  * @thread_cost: true costs, by thread
  * @hart_cost:	true costs, by the source on which a call ended
- * @calls:	calls in the trace
- * @untimed:	calls whose start or end has no time
- * @cut:	calls whose end is missing
- * @strays:	ends of calls whose start is missing
- * @unaddressed: records without an address
+ * @calls:	number of calls in the trace
+ * @untimed:	number of calls whose start or end has no time
+ * @cut:	number of calls whose end is missing
+ * @strays:	number of ends of calls whose start is missing
+ * @unaddressed: number of records without an address
  */
 struct program {
 	struct gen	gen;

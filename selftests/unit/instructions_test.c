@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* decode shows the instructions of a trace, and where and why instructions are missing. */
+/*
+ * Tests that decode shows the instructions of a trace, and where and why instructions are missing.
+ */
 #include <inttypes.h>
 
 #include "command_fixture.h"
 #include "flow_program.h"
 
-/* Append the message that tracing is turned off after @halfwords halfwords without a branch. */
+/* Append the message that tracing was turned off, @halfwords halfwords after the last branch. */
 static void stop(struct gen *gen, uint64_t halfwords)
 {
 	const uint8_t fixed[] = { 4, 0 }, bits[] = { 4, 2, 0 };
@@ -419,7 +421,7 @@ static struct program nameless = { .halfwords = 22, .code = {
 #define THIRD		(PROGRAM_BASE + 0x20)
 #define NAMELESS	"0x10000 1\n0x10000;0x10010 1\n0x10000;0x10010;0x10020 "
 
-/* Print the number of calls of each path, for all threads. */
+/* Print the number of calls of each path, of all threads together. */
 static void print_paths(FIXTURE_DATA(command) *self, const char *files)
 {
 	run(self, "export -q --strict -s 0 --format folded --weight calls -o paths %s t && "

@@ -20,7 +20,7 @@
 /* Most traces have at least three batches. */
 #define RECORDS_MAX	6000
 
-/* A checksum of everything that a consumer received, which depends on the order. */
+/* An order-dependent checksum of everything that a consumer received. */
 struct got {
 	uint64_t	sum;
 	uint64_t	calls;
@@ -344,7 +344,7 @@ TEST_F_TIMEOUT(jobs, several_threads_return_the_same_data_as_one, 3600)
 	EXPECT_LT(100 * count, calls);
 }
 
-/* If the consumer stops early, it has received the same data. */
+/* If a consumer stops early, it has received the same data from several threads as from one. */
 TEST_F(jobs, consumer_that_stops_early_receives_the_same_data)
 {
 	struct got one, more;

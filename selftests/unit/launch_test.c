@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * If a program handles ^C, the command still waits for the program's children; a signal that ends
- * the program or the command ends the wait. Later signals do not end the command before it has
- * written the trace.
+ * Tests that the command still waits for the program's children if the program handles ^C; that a
+ * signal that ends the program or the command ends the wait; and that later signals do not end the
+ * command before it has written the trace.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -45,7 +45,7 @@ FIXTURE_TEARDOWN(launch)
 	ASSERT_EQ(0, folder_remove(self->folder));
 }
 
-/* Send the signal once the program is ready, then lets it continue. */
+/* Send the signal once the program is ready, then let the program continue. */
 static void meanwhile(void *argument, const sigset_t *mask)
 {
 	FIXTURE_DATA(launch) *self = argument;

@@ -38,8 +38,8 @@ static uintptr_t address_of(char letter)
 }
 
 /*
- * @limit is 0 for no filter. @lines contains the letters of functions, after > or < if parts
- * begin or end there.
+ * Turn tracing on with a filter. @limit: depth limit, or 0 for no filter. @lines: letters of
+ * functions, after > or < if parts begin or end there.
  */
 static int start(FIXTURE_DATA(depth) *self, unsigned int limit, const char *lines)
 {
@@ -110,7 +110,10 @@ static const char *outermost(const char *all, unsigned int limit)
 	return text;
 }
 
-/* Compare @run's records with and without limits; return their number without a limit. */
+/*
+ * Compare the records of @run with and without limits; return the number of records without a
+ * limit.
+ */
 static size_t compare(struct __test_metadata *_metadata, FIXTURE_DATA(depth) *self,
 		      void (*run)(void))
 {

@@ -62,7 +62,7 @@ static void lost(struct __test_metadata *_metadata, FIXTURE_DATA(losses) *self,
 
 static volatile bool within;
 
-/* Read its CPU number, then waits until tracing is paused. */
+/* Called within a record, once the thread has read its CPU number: wait until tracing is paused. */
 static void wait_for_pause(void)
 {
 	within = true;
@@ -129,7 +129,10 @@ static void *join_with_a_signal(void *unused)
 	return unused;
 }
 
-/* A signal interrupts a joining thread before it blocks signals: its handler's record is lost. */
+/*
+ * A signal interrupts a joining thread before it blocks signals: the signal handler's record is
+ * lost.
+ */
 TEST_F(losses, count_a_handlers_record_while_its_thread_joins)
 {
 	pthread_t thread;
@@ -206,7 +209,7 @@ TEST_F(losses, do_not_pass_to_the_next_thread)
 static sigjmp_buf out;
 static unsigned int alarms;
 
-/* Leave a wait, once it has begun; gives up if the library waits in another way. */
+/* Jump out of a wait once the library sleeps; give up if it never does. */
 static void leave_wait(int unused)
 {
 	(void)unused;
@@ -214,7 +217,7 @@ static void leave_wait(int unused)
 		siglongjmp(out, 1);
 }
 
-/* Call @wait, which a handler leaves; return whether the thread can still be cancelled. */
+/* Call @wait, out of which leave_wait() jumps; return whether the thread can still be cancelled. */
 static bool left_within(void (*wait)(struct sifive_trace *trace), struct sifive_trace *trace)
 {
 	const struct itimerval often = { { 0, 1000 }, { 0, 1000 } }, never = { { 0, 0 }, { 0, 0 } };
@@ -268,7 +271,7 @@ TEST_F(losses, count_a_record_that_waits_for_room_until_a_pause)
 
 static pthread_barrier_t steps;
 
-/* A thread in a call that does not end. */
+/* Run in a thread: simulate a library call that lasts until the test ends it. */
 static void *call_for_long(void *unused)
 {
 	uint64_t signals;
@@ -325,9 +328,7 @@ static void __attribute__((noinline)) interrupted_record(void)
 	__cyg_profile_func_enter(function, function);
 }
 
-/*
- * The thread continues only when nothing is captured any more, so its record is always lost.
- */
+/* The interrupted record continues after tracing has been turned off, so it is always lost. */
 static void turned_off_within(struct __test_metadata *_metadata,
 			      FIXTURE_DATA(losses) *self, bool left)
 {

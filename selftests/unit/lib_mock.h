@@ -75,13 +75,16 @@ static struct {
 	unsigned int lost_stores;		/* stores while the device was not running */
 	long last_channel, last_page;
 
-	/* Failures to simulate: of the ioctl() with this request, and of the calls named below. */
+	/*
+	 * Failures to simulate: of the ioctl() with @fail_request, and of the calls that members
+	 * are named after.
+	 */
 	unsigned long fail_request;
 	int fail_errno;
 	int mmap_errno, pages_errno, madvise_errno, affinity_errno, pread_errno;
 	uint32_t fail_event;
 	uint32_t free_counters, readable;
-	struct sifive_trace_event event[32];	/* counters to return, for the bits of @event_set */
+	struct sifive_trace_event event[32];	/* counters to return, for each bit of @event_set */
 	uint32_t event_set;
 
 	/*
@@ -91,14 +94,14 @@ static struct {
 	size_t read_max, write_max, write_space;
 } dev;
 
-/* The kernel's data about the calling thread, or NULL if there is no rseq. */
+/* The calling thread's rseq data, which the kernel provides unless mock_no_rseq is set. */
 static __thread struct perf_rseq mock_rseq;
 static bool mock_no_rseq;
 
 /* Number of reads of stimulus registers. */
 static unsigned int mock_polls;
 
-/* Stimulus registers are memory, which reads 0. */
+/* Set if stimulus registers read 0, as memory does. */
 static bool mock_is_memory;
 
 static inline void mock_device_reset(void)
@@ -359,7 +362,7 @@ static void *mock_mmap(void *addr, size_t length, int prot, int flags, int fd,
 	return memory;
 }
 
-/* Free the thread slots, which are heap memory, or unmaps another mapping, such as a pool. */
+/* Free the thread slots, which are heap memory; unmap any other mapping, such as a pool. */
 static int mock_munmap(void *addr, size_t length)
 {
 	if (length == SIFIVE_TRACE_THREADS * sizeof(struct sifive_trace_slot)) {

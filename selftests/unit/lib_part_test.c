@@ -142,7 +142,7 @@ TEST_F(part, is_restricted_by_a_filter)
 	EXPECT_STREQ("G+G-G+G-G+G-G+G-", records());
 }
 
-/* Call its exit hook from deeper in the stack than its entry hook. */
+/* Call F's exit hook from deeper in the stack than its entry hook. */
 static void grows(unsigned int more)
 {
 	volatile char *memory;
@@ -207,8 +207,8 @@ static __attribute__((noinline)) void begin_deeper(char letter, char site)
 }
 
 /*
- * The exit hook of an inner call, if a tail call, has the outer entry's frame but not its call
- * site.
+ * If the exit hook of an inner call is a tail call, it has the same frame as the outer call's
+ * entry, but another call site.
  */
 TEST_F(part, continues_after_an_inner_tail_call_in_the_same_frame)
 {
@@ -278,7 +278,7 @@ TEST_F(part, includes_a_handler_on_another_stack)
 static jmp_buf jump_back;
 static void (*volatile jump_again)(unsigned int more);
 
-/* Do not return. */
+/* Call F, and leave it and all open calls with longjmp(). */
 static void jumps(unsigned int more)
 {
 	begin_call('F');

@@ -35,7 +35,10 @@ static void explicit(void)
 	perf_hooks_manual((uintptr_t)function);
 }
 
-/* Number of stores of a record whose counts fit in 32 bits, and below, of a header. */
+/*
+ * Return the number of stores of a record whose counts fit in 32 bits. HEADER_STORES is that of a
+ * header.
+ */
 static unsigned int record_stores(void)
 {
 	return 1 + 2 * ((uintptr_t)function >> 32 ? 2 : 1) + 2;
@@ -43,7 +46,7 @@ static unsigned int record_stores(void)
 
 #define HEADER_STORES	(3 + 2 * 3)
 
-/* Return the number of stores that look like the start of a header, or a break. */
+/* Return the number of stores with this size and value. */
 static unsigned int count_stores(unsigned int bits, uint32_t value)
 {
 	unsigned int count = 0;
@@ -480,7 +483,10 @@ static void *with_own_stack(void *alternate)
 	return NULL;
 }
 
-/* A handler's stack can be above the thread's stack, and look as if it were not a handler's. */
+/*
+ * A handler is recognised even if its stack is above the thread's stack, as an outer frame's would
+ * be.
+ */
 TEST_F(writers, recognise_a_handler_on_a_higher_stack)
 {
 	const size_t size = 1 << 20;
@@ -504,12 +510,12 @@ TEST_F(writers, recognise_a_handler_on_a_higher_stack)
 
 static void take_over(void)
 {
-	/* Pretend that no record is being written here. */
+	/* Pretend that the interrupted record has been waited for until it counts as abandoned. */
 	perf_self->waiting = PATIENCE;
 	call();
 }
 
-/* The writer of a record that was abandoned by mistake detects that. */
+/* If a record is taken to be abandoned although it is not, its writer detects this. */
 TEST_F(writers, detect_that_their_record_was_abandoned)
 {
 	mock_interrupt = take_over;

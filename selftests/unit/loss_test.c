@@ -212,7 +212,10 @@ TEST_F(command, first_call_across_a_loss_may_be_two_calls)
 		self->gen.now += 5000;
 		gen_sync(&self->gen, 0);
 		record(&stream, 2, first[i]);
-		/* A call that does not return is no other one either. */
+		/*
+		 * Without an exit record, there is no second call with which this one could be
+		 * mixed up.
+		 */
 		if (i < 2)
 			record(&stream, 1, first[i]);
 		save(self, "trace.rtd");
@@ -298,7 +301,7 @@ TEST_F(command, calls_and_samples_are_separate_in_firefox)
 	calls_and_samples(_metadata, self, FIREFOX);
 }
 
-/* Write repeated longjmp() out of two nested functions, which have no exit records. */
+/* Write calls of two nested functions that longjmp() leaves repeatedly, without exit records. */
 static void jumps(FIXTURE_DATA(command) *self, unsigned int times)
 {
 	struct gen_stream stream;

@@ -34,7 +34,7 @@ measure() {
 	status=$?
 	memory=$(cat memory)
 	echo "# $name: $memory KB"
-	# The command must have produced some output.
+	# Check that the command has produced some output.
 	[ "$status" -eq 0 ] && [ "$memory" -lt "$limit" ] &&
 		[ "$(cat out made*/* made.* 2>/dev/null | head -c 100000 | wc -c)" -eq 100000 ]
 	status=$?

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Commands given the traces of several sinks read the same data as merge writes. */
+/* Tests that commands read the traces of several sinks as if merge had combined them. */
 #include <signal.h>
 #include <sys/wait.h>
 

@@ -88,7 +88,7 @@ static void ends(struct names *names, uint64_t time, int pid, int tid)
 	task(names, PERF_RECORD_EXIT, time, pid, tid, pid);
 }
 
-/* Write the side-car file, and reads it as the command does. */
+/* Write the side-car file, and read it as the command does. */
 static void reread(struct __test_metadata *_metadata, FIXTURE_DATA(names) *self)
 {
 	char path[] = "/tmp/names_test.XXXXXX";
@@ -246,7 +246,7 @@ TEST_F(names, beyond_the_limit_are_reported)
 	EXPECT_NE(NULL, strstr(reported, "up to 7 events of threads were missed"));
 }
 
-/* Records that no kernel writes. */
+/* Records too short to contain their fields, which no kernel writes. */
 TEST_F(names, ignore_records_that_are_too_short)
 {
 	struct task_record record = { .header = { .size = sizeof(record.header) } };

@@ -11,9 +11,9 @@
 #define COLLECT_MAX	512
 
 struct collected {
-	size_t			items;		/* messages and gaps */
+	size_t			items;		/* number of messages and gaps */
 	size_t			gaps;
-	size_t			covered;	/* bytes in messages and gaps */
+	size_t			covered;	/* number of bytes in messages and gaps */
 	enum nexus_item		item[COLLECT_MAX];
 	struct nexus_message	message[COLLECT_MAX];
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Decoding stores in bulk gives the same result as decoding message by message. */
+/* Tests that decoding stores in bulk gives the same result as decoding message by message. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 struct stores {
 	size_t		count;
-	size_t		at_once;	/* decoded by nexus_stores() */
+	size_t		at_once;	/* number of stores decoded by nexus_stores() */
 	size_t		gaps;
 	struct store	store[STORES_MAX];
 };
@@ -26,7 +26,7 @@ static void add(struct stores *to, const struct store *store)
 	to->store[to->count++] = *store;
 }
 
-/* With a @batch of 0, decode message by message. */
+/* Decode up to @batch stores at a time or, if it is 0, message by message. */
 static void drain(struct nexus *nexus, size_t batch, struct stores *to)
 {
 	struct nexus_message message;

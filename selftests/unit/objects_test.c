@@ -46,7 +46,7 @@ static void add(struct objects *objects, uint64_t i, const char *name)
 	objects_add_code(objects, name, 2 * i * EACH, EACH, 0);
 }
 
-/* Write the objects, after as much other content as possible, and reads the file back. */
+/* Write the objects to a file, after as much other content as possible, and read the file back. */
 static void read_back(struct __test_metadata *_metadata,
 		      FIXTURE_DATA(objects) *self, bool newest)
 {
@@ -116,7 +116,7 @@ TEST_F(objects, that_overlap_are_omitted)
 /* Nanoseconds are ticks. */
 static const struct trigger_clock same = { .ns = 1000000, .ticks = 1000000, .hz = 1000000000 };
 
-/* dlopen() and dlclose() of two shared objects, and again of the first one. */
+/* dlopen() and dlclose() of two shared objects in turn, then of the first one again. */
 TEST_F(objects, that_replace_one_another_are_written_with_their_times)
 {
 	self->objects.clock = same;
@@ -166,7 +166,10 @@ TEST_F(objects, that_replace_one_another_often_do_not_add_up)
 	EXPECT_GE(META_OBJECTS_MAX + 1, self->objects.count);
 }
 
-/* Of two processes, of a process whose child may still have the first, and without a clock. */
+/*
+ * Two objects have the same addresses: in two processes; in a process whose child may still have
+ * the first one; and in one of two processes that share the first one.
+ */
 TEST_F(objects, that_may_exist_at_the_same_time_are_omitted)
 {
 	self->objects.clock = same;
@@ -243,7 +246,7 @@ TEST_F(objects, beyond_the_limit_keep_the_oldest)
 	EXPECT_FALSE(has(&self->meta, META_OBJECTS_MAX));
 }
 
-/* The longest entries in the file, and longer ones. */
+/* Names so long that the file has no room for all objects. */
 TEST_F(objects, with_long_names_are_written_or_counted)
 {
 	char name[2048] = "/no/";

@@ -100,7 +100,7 @@ static void send(FIXTURE_DATA(calls) *self, struct trace_switch record)
 	oncpu_push(self->oncpu, &record);
 }
 
-/* Records of different harts are reordered; those of one hart are not. */
+/* Send one of the pending records at random, but the records of one hart in order. */
 static void send_late(FIXTURE_DATA(calls) *self)
 {
 	unsigned int at = (unsigned int)below(self, self->lates), i;
@@ -198,9 +198,7 @@ static void finish(FIXTURE_DATA(calls) *self, unsigned int hart)
 		t->longest = time;
 }
 
-/*
- * Start to lose messages, or stops losing them and reports the loss with an Error without a time.
- */
+/* Start to lose messages, or stop losing them and report the loss with an Error without a time. */
 static void mute(FIXTURE_DATA(calls) *self, unsigned int hart)
 {
 	self->mute[hart] = !self->mute[hart];
@@ -218,7 +216,7 @@ static void step(FIXTURE_DATA(calls) *self)
 	unsigned int thread = (unsigned int)below(self, THREADS);
 
 	self->now += 1 + below(self, 1000);
-	/* A loss is short, like the encoder's queue. */
+	/* Keep losses short, because the encoder's queue is short. */
 	if (one_in(self, self->mute[hart] ? 10 : self->mutes)) {
 		mute(self, hart);
 	} else if (self->running[hart] < 0) {

@@ -27,7 +27,10 @@ static void make_naps(FIXTURE_DATA(command) *self, const char *more)
 	save_with(self, 0, more);
 }
 
-/* Calls lengthy, fib, and fib again. Without an absolute timestamp, a source has no times. */
+/*
+ * Save a trace with calls of lengthy, fib and fib again. Without an absolute timestamp, a source
+ * has no times.
+ */
 static void make_untimed(FIXTURE_DATA(command) *self)
 {
 	struct gen_stream stream;

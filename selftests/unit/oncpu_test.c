@@ -174,7 +174,7 @@ static void switch_out(FIXTURE_DATA(oncpu) *self, unsigned int hart, bool end)
 	self->running[hart] = -1;
 }
 
-/* Wake a thread, which can be running, or have been woken before. */
+/* Wake a random thread, which may be running, or may already have been woken. */
 static void wake(FIXTURE_DATA(oncpu) *self, unsigned int hart)
 {
 	int thread = (int)below(self, self->threads);
@@ -191,7 +191,10 @@ static void wake(FIXTURE_DATA(oncpu) *self, unsigned int hart)
 	a->wakeups++;
 }
 
-/* A waiting thread's state during the pause is unknown; a running thread still runs after it. */
+/*
+ * Account for a pause, during which a waiting thread's state is unknown; a running thread still
+ * runs after it.
+ */
 static void pass_pause(FIXTURE_DATA(oncpu) *self, struct actor *a)
 {
 	if (a->begun && !a->exited && a->hart < 0)
@@ -200,7 +203,10 @@ static void pass_pause(FIXTURE_DATA(oncpu) *self, struct actor *a)
 	memset(a->header, 0, sizeof(a->header));
 }
 
-/* As in the driver, each hart's recording ends, and begins again after an Error message. */
+/*
+ * Write a pause as the driver does: each hart's recording ends, and begins again after an Error
+ * message.
+ */
 static void make_pause(FIXTURE_DATA(oncpu) *self)
 {
 	const uint64_t step = self->gen.step;
@@ -645,7 +651,7 @@ static void check_threads(struct __test_metadata *_metadata, FIXTURE_DATA(oncpu)
 	}
 }
 
-/* Read traces with losses; adds up the threads' known ticks, and all ticks. */
+/* Read traces with losses; add up the threads' known ticks in @claimed, and all ticks in @whole. */
 static void read_lossy(struct __test_metadata *_metadata, FIXTURE_DATA(oncpu) *self,
 		       unsigned int seed, unsigned int drop, unsigned int mutes,
 		       uint64_t *claimed, uint64_t *whole)

@@ -151,7 +151,10 @@ TEST_F(command, path_follows_the_more_frequent_branch_direction)
 	EXPECT_TRUE(has_row(self, "           560           200       3        20.0  ways+0x4"));
 }
 
-/* Calls itself until @depth is 0; the outermost of the @most + 1 calls does not return here. */
+/*
+ * Execute a recursion until @depth is 0, with the returns of all @most + 1 calls except the
+ * outermost.
+ */
 static void call_itself(struct walk *walk, unsigned int depth, unsigned int most)
 {
 	branch(walk, !depth);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * decode --format perf writes the same lines as SiFive's decoder: one for each word that
+ * Tests that decode --format perf writes the same lines as SiFive's decoder: one for each word that
  * completes a value, with that word's time.
  */
 #include <elf.h>

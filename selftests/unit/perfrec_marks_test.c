@@ -104,7 +104,10 @@ TEST_F(perfrec, thread_without_a_sample_is_lost)
 	unsigned int i;
 
 	header(self, PERFREC_RAW, 1, 64);
-	/* Of another kind of record; without an id; in the middle of callers; two of them. */
+	/*
+	 * A thread before a manual record; without an id; in the middle of callers; before another
+	 * thread.
+	 */
 	for (i = 0; i < 4; i++) {
 		if (i == 2) {
 			word8(self, SIFIVE_TRACE_RECORD_CALLERS);
@@ -191,7 +194,7 @@ TEST_F(perfrec, callers_without_a_sample_are_lost)
 	unsigned int i;
 
 	header(self, PERFREC_RAW, 1, 64);
-	/* Callers of another kind of record, without an address, or with half an address. */
+	/* Callers before a manual record; without an address; with half an address. */
 	for (i = 0; i < 3; i++) {
 		word8(self, SIFIVE_TRACE_RECORD_CALLERS);
 		if (i != 1)

@@ -408,7 +408,10 @@ static void damaged_sample(struct gen *gen, struct gen_stream *stream,
 	records(stream, 6, &seed);
 }
 
-/* The last word is optional, and the only one whose loss cannot be detected. */
+/*
+ * Whether the record lacks only the upper part of its last count. As this word is optional, it is
+ * the only one whose loss cannot be detected.
+ */
 static bool lacks_upper_part(const struct gen_truth *truth,
 			     const struct perfrec_record *record)
 {
@@ -501,7 +504,10 @@ static void headers_sample(struct gen *gen, unsigned int type, uint64_t *seed)
 	}
 }
 
-/* HEADER_FLIPS=160000 for a longer run. */
+/*
+ * HEADER_FLIPS in the environment is the number of flipped bits, for example 160000 for a longer
+ * run.
+ */
 TEST(header_words_are_never_decoded_as_a_record)
 {
 	const char *text = getenv("HEADER_FLIPS");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A trace from a pipe is processed as it arrives: lines appear before the pipe is
+ * Tests that a trace from a pipe is processed as it arrives: lines appear before the pipe is
  * closed.
  */
 #include <poll.h>

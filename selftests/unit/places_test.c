@@ -166,7 +166,7 @@ TEST_F(places, distinguish_processes_with_the_same_addresses)
 
 	add_process(self, 10, 0, ALWAYS);
 	add_process(self, 11, 100, 199);
-	/* Another file executed by process 11. */
+	/* Process 11 executes another file. */
 	add_process(self, 11, 200, ALWAYS);
 	add_thread(self, 3, 10, false, 0, ALWAYS);
 	add_thread(self, 4, 11, false, 90, 150);

@@ -11,7 +11,7 @@
 #define FUNCTIONS	20
 #define SEEDS		200
 
-/* Without and with equal values, on both sides of RANKS_EXACT. */
+/* Samples with and without equal values, smaller and larger than RANKS_EXACT. */
 TEST(probabilities_are_as_published)
 {
 	static const double low[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 };
@@ -75,8 +75,9 @@ static double run(uint64_t *seed, double factor)
 }
 
 /*
- * Compare @FUNCTIONS functions, of which the first one takes @factor times as long after a
- * change. Return a bit mask of those that are named with a confidence of RANKS_CONFIDENCE.
+ * Compare the times of FUNCTIONS functions, of which the first one takes @factor times as long
+ * after a change. Return a bit mask of those reported as changed with a confidence of
+ * RANKS_CONFIDENCE.
  */
 static unsigned int named(uint64_t *seed, double factor)
 {
@@ -97,7 +98,9 @@ static unsigned int named(uint64_t *seed, double factor)
 	return mask;
 }
 
-/* At a confidence of 99 %, chance may name a function in at most 1 of 100 comparisons. */
+/*
+ * At a confidence of 99 %, at most 1 of 100 comparisons may report a function as changed by chance.
+ */
 TEST(five_percent_over_ten_runs_are_named_and_an_unchanged_program_is_not)
 {
 	unsigned int i, wrong = 0, missed = 0, others = 0, mask;

@@ -54,7 +54,7 @@ static void save(const char *path, const void *data, size_t length)
 		abort();
 }
 
-/* Run threads that migrate and throw exceptions, and writes their trace. */
+/* Simulate threads that migrate and throw exceptions, and write their trace. */
 static void make(FIXTURE_DATA(read) *self, uint64_t seed, unsigned int errors)
 {
 	struct program *program = &self->program;

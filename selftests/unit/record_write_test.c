@@ -31,7 +31,7 @@ static void record(uint32_t kind, uint64_t address, uint64_t address2)
 	mock_record(&stream, kind, address, address2);
 }
 
-/* Counters @mask, each @width bits wide. */
+/* Fill in the counters in @mask, each @width bits wide; return their number. */
 static uint32_t counters_of(uint32_t mask, unsigned int width,
 			    struct perf_counter *counter)
 {

@@ -21,12 +21,12 @@
 #define ROUNDS		40
 
 /**
- * struct found - the decoder's result, compared with the records written
- * @records:	records that were really written
- * @wrong:	records that were not written, or that have a wrong address or count
- * @timed:	records with a time
- * @mistimed:	records with a wrong time
- * @counted:	records with a value (Raw, DeltaXOR) or difference (Delta)
+ * struct found - decoded records, compared with those written
+ * @records:	number of records that were written
+ * @wrong:	number of records that were not written, or that have a wrong address or count
+ * @timed:	number of records with a time
+ * @mistimed:	number of records with a wrong time
+ * @counted:	number of records with a value (Raw, DeltaXOR) or difference (Delta)
  */
 struct found {
 	const struct gen	*gen;

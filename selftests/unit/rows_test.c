@@ -2,7 +2,10 @@
 /* Tests which calls share a row of a report, and which rows a comparison pairs. */
 #include "command_fixture.h"
 
-/* Call fib @count times in each object loaded at one of these addresses. */
+/*
+ * Save a trace with @count calls of fib in the object at @one and, unless @two is 0, one call in
+ * the object at @two.
+ */
 static void call_objects(FIXTURE_DATA(command) *self, const char *name, const char *meta,
 			 uint64_t one, unsigned int count, uint64_t two)
 {

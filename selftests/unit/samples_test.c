@@ -289,7 +289,7 @@ TEST_F(command, counts_of_samples_in_calls_are_not_added_twice)
 	EXPECT_STREQ("source 0;main 5\nsource 0;fib 100\n", self->out);
 	run(self, "export -q -c all --format folded --weight instructions -e " PROGRAM " trace.rtd");
 	EXPECT_STREQ("source 0 channel 7;main 22\nsource 0 channel 7;fib 33\n", self->out);
-	/* The sums of a page's plots, which have no counts of a thread's first record. */
+	/* The plots in the page lack the counts of each thread's first record. */
 	run(self, "export -q -c all --format html -e " PROGRAM " -o t.html trace.rtd");
 	python(_metadata,
 	       "from page_calls import load\n"

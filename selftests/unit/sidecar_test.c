@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* A side-car file that cannot be changed, for example on a full disk, is left unchanged. */
+/*
+ * Tests changes to a side-car file, which is left as it was if it cannot be rewritten, for example
+ * on a full disk.
+ */
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>

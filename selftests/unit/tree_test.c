@@ -93,7 +93,7 @@ TEST_F(command, lightest_paths_are_merged_into_others)
 	EXPECT_EQ(whole, number(self->out));
 }
 
-/* Compare the export for speedscope with a column of report; prints the sum. */
+/* Compare the export for speedscope with a column of report; print the sum. */
 static void read_speedscope(FIXTURE_DATA(command) *self, const char *weight,
 			    const char *column)
 {
@@ -139,7 +139,7 @@ static void step(struct calls *calls, uint64_t *seed, bool leave, uint64_t *whol
 	record(&calls->stream, 0, calls->function[calls->depth++]);
 }
 
-/* Random calls of several threads. Return the time of their outermost calls. */
+/* Write random calls of several threads; return the time of their outermost calls. */
 static uint64_t make_random(FIXTURE_DATA(command) *self, uint64_t seed)
 {
 	struct calls calls[THREADS] = { 0 };
@@ -249,7 +249,7 @@ TEST_F(command, open_calls_beyond_the_tree_limit_keep_the_total)
 	EXPECT_EQ(enter, number(self->out));
 }
 
-/* Calls of 40 ticks each. */
+/* Save a trace with @calls calls of 40 ticks each. */
 static void make_calls(FIXTURE_DATA(command) *self, unsigned int calls)
 {
 	struct gen_stream stream;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* A wait for events ends with a signal, even one that has arrived before the wait. */
+/* Tests that a signal ends a wait for events, even if it arrives before the wait. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
