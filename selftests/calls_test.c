@@ -664,7 +664,7 @@ static int forbid_and_call(struct _test_data_calls *self)
 	return names_the_filter(sifive_trace_off(self->trace)) ? 0 : 4;
 }
 
-TEST_F(calls, continue_under_seccomp_filter_and_report_it)
+TEST_F(calls, recorded_if_seccomp_filter_forbids_ioctl)
 {
 	pid_t child;
 

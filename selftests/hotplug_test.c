@@ -424,7 +424,7 @@ TEST_F(hotplug, offline_cpu_cannot_be_selected)
 	EXPECT_NE(0, self->config.encoders & BIT64(self->leaver));
 }
 
-TEST_F(hotplug, encoder_stays_stopped_across_hotplug_cycles)
+TEST_F(hotplug, encoder_remains_stopped_across_hotplug_cycles)
 {
 	struct sifive_trace_status status;
 	struct seen seen;

@@ -214,7 +214,7 @@ TEST_F(command, long_descriptions_of_parts_are_cut)
 	}
 }
 
-TEST_F(command, a_wrong_part_is_ignored)
+TEST_F(command, malformed_part_is_ignored)
 {
 	static const char * const part[] = {
 		"\"functions\":7", "\"functions\":[7]", "\"functions\":[{\"f\":1}]",

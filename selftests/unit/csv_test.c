@@ -223,7 +223,7 @@ TEST_F(command, counts_that_go_backwards_are_charged_only_to_enclosing_calls)
 }
 
 /* A narrow counter may count most of its range, and a wide one nearly all of it. */
-TEST_F(command, large_counts_are_not_taken_for_negative_ones)
+TEST_F(command, large_counts_are_not_mistaken_for_negative_ones)
 {
 	static const struct {
 		unsigned int width;

@@ -169,7 +169,7 @@ TEST_F(descendants, joined_processes_are_recorded)
 	EXPECT_EQ(2, descendants_children(&self->descendants, PROGRAM));
 }
 
-TEST_F(descendants, child_without_the_handlers_of_fork_is_lost)
+TEST_F(descendants, child_without_fork_handlers_is_lost)
 {
 	forks(self, 10, getpid(), PROGRAM);
 	executes(self, 20, PROGRAM, "/bin/program", true);
@@ -216,7 +216,7 @@ TEST_F(descendants, child_of_a_static_program_that_loads_the_library_later_is_de
 }
 
 /* The event of the mapping of the library was lost. */
-TEST_F(descendants, child_that_has_joined_is_no_other)
+TEST_F(descendants, joined_child_is_not_described)
 {
 	forks(self, 10, getpid(), PROGRAM);
 	executes(self, 20, PROGRAM, "/bin/program", false);
@@ -240,7 +240,7 @@ TEST_F(descendants, joined_processes_take_precedence)
 	EXPECT_STREQ("", file_of(self, PROGRAM, 0));
 }
 
-TEST_F(descendants, names_are_whole_words)
+TEST_F(descendants, program_names_are_compared_as_whole_words)
 {
 	forks(self, 10, getpid(), PROGRAM);
 	executes(self, 20, PROGRAM, "/bin/program", true);
@@ -256,7 +256,7 @@ TEST_F(descendants, names_are_whole_words)
 	EXPECT_STREQ("bash, sh", self->found.names);
 }
 
-TEST_F(descendants, stranger_with_the_id_of_an_ended_process_is_ignored)
+TEST_F(descendants, unrelated_process_with_a_reused_id_is_ignored)
 {
 	forks(self, 10, getpid(), PROGRAM);
 	executes(self, 20, PROGRAM, "/bin/program", true);
@@ -273,7 +273,7 @@ TEST_F(descendants, stranger_with_the_id_of_an_ended_process_is_ignored)
 	EXPECT_EQ(1, descendants_children(&self->descendants, PROGRAM));
 }
 
-TEST_F(descendants, strangers_are_ignored)
+TEST_F(descendants, unrelated_processes_are_ignored)
 {
 	forks(self, 10, getpid(), PROGRAM);
 	executes(self, 20, PROGRAM, "/bin/program", true);

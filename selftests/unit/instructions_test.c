@@ -96,7 +96,7 @@ TEST_F(command, trace_with_branches_only_has_no_records)
 }
 
 /* A stripped program, or one without functions, still has code. */
-TEST_F(command, the_flow_needs_no_symbols)
+TEST_F(command, flow_needs_no_symbols)
 {
 	gen_start(&self->gen, FIB);
 	stop(&self->gen, 1);

@@ -344,7 +344,7 @@ static void *make_room(void *arg)
 	return NULL;
 }
 
-TEST_F(record, record_waits_for_room_and_reports_how_long)
+TEST_F(record, record_waits_for_room_and_reports_the_time)
 {
 	static char function[4], site[4];
 	struct waiter waiter = { .id = gettid() };

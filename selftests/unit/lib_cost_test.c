@@ -151,7 +151,7 @@ TEST_F(cost, of_per_thread_counts_is_bounded)
 }
 
 /* Includes the largest number of counters for which the code fits into a page. */
-TEST_F(cost, in_code_size_is_bounded)
+TEST_F(cost, of_code_size_is_bounded)
 {
 	static const unsigned int types[] = {
 		SIFIVE_TRACE_RAW, SIFIVE_TRACE_DELTA, SIFIVE_TRACE_XOR,

@@ -192,7 +192,7 @@ static void *join_after(void *thread)
 }
 
 /* A thread ends before it can mark its losses, which are not those of the slot's next thread. */
-TEST_F(losses, do_not_pass_to_the_next_thread)
+TEST_F(losses, are_not_attributed_to_the_next_thread)
 {
 	struct perf_thread *slot;
 	pthread_t thread;

@@ -152,7 +152,7 @@ TEST_F(lib, calls_out_of_order_are_refused)
 }
 
 /* A thread can be stuck in a record of an earlier set-up, which had more CPUs. */
-TEST_F(lib, lanes_that_are_no_longer_used_stay_writable)
+TEST_F(lib, unused_lanes_remain_writable)
 {
 	const struct perf_lane *lane;
 

@@ -635,7 +635,7 @@ TEST_F(command, gap_before_a_header_is_charged_to_no_function)
  * Records that hart 1 lost may be those of a thread that was on hart 0 before and after it, unless
  * a thread cannot move.
  */
-TEST_F(command, loss_elsewhere_may_be_that_of_a_thread_that_moves)
+TEST_F(command, loss_on_another_hart_may_belong_to_a_migrated_thread)
 {
 	static const char * const meta[] = {
 		"{\"srcbits\":1,\"per_thread\":true,\"threads\":[{\"channel\":6,\"tid\":7}]}",
@@ -666,7 +666,7 @@ TEST_F(command, loss_elsewhere_may_be_that_of_a_thread_that_moves)
 }
 
 /* The record of a thread's exit waits for its last word when a loss occurs on the old hart. */
-TEST_F(command, record_that_a_later_loss_drops_was_lost_before_the_thread_moved)
+TEST_F(command, record_dropped_by_a_later_loss_was_lost_before_migration)
 {
 	static const char meta[] =
 		"{\"srcbits\":1,\"per_thread\":true,\"threads\":[{\"channel\":6,\"tid\":7}]}";

@@ -56,7 +56,7 @@ TEST_F(command, merged_trace_is_as_private_as_its_inputs)
 	free_sinks(&sinks);
 }
 
-TEST_F(command, merged_says_which_functions_were_recorded)
+TEST_F(command, merged_trace_states_which_functions_were_recorded)
 {
 	static const char * const arguments[] = { "a.rtd b.rtd", "m.rtd" };
 	struct sidecar a = first_sink(), b = second_sink();

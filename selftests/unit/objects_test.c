@@ -156,7 +156,7 @@ TEST_F(objects, that_are_replaced_before_the_clock_starts_or_within_a_tick_are_o
 	EXPECT_STREQ("/no/fourth", self->meta.object[1].path);
 }
 
-TEST_F(objects, that_replace_one_another_often_do_not_add_up)
+TEST_F(objects, that_replace_one_another_often_do_not_accumulate)
 {
 	uint64_t i;
 

@@ -327,7 +327,7 @@ static void put_at(FIXTURE_DATA(calls) *self, unsigned int hart, uint64_t now, u
 #define MARK(hart, now)		put_at(self, hart, now, SIFIVE_TRACE_SWITCH_BEGIN, 0)
 
 /* The child's first record is the return of the call that made it. */
-TEST_F(calls, of_an_ended_thread_do_not_continue_in_one_with_its_id)
+TEST_F(calls, of_an_ended_thread_do_not_continue_if_its_id_is_reused)
 {
 	MARK(0, 1000);
 	IN(0, 2000, TID);

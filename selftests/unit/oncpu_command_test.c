@@ -416,7 +416,7 @@ static double of_thread(FIXTURE_DATA(command) *self, unsigned int tid, const cha
 }
 
 /* A thread sleeps from 3 to 20 ms, and recording pauses from 14 to 20. The other hart is idle. */
-TEST_F(command, times_known_before_a_pause_stay_known)
+TEST_F(command, times_known_before_a_pause_remain_known)
 {
 	struct gen_stream stream;
 	unsigned int src;
@@ -709,7 +709,7 @@ TEST_F(command, html_contains_the_maximum_number_of_equal_spans)
 }
 
 /* A thread that did not stop running on its hart has lost no record on another one. */
-TEST_F(command, switches_show_whether_a_loss_elsewhere_is_the_threads)
+TEST_F(command, switches_show_whether_a_loss_belongs_to_the_thread)
 {
 	struct gen_stream stream, other;
 	unsigned int i;

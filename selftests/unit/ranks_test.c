@@ -55,7 +55,7 @@ TEST(probabilities_are_corrected_for_the_number_of_tests)
 	EXPECT_LT(fabs(p[3] - 0.9), 1e-12);
 }
 
-TEST(the_median_of_an_even_number_is_between_the_middle_values)
+TEST(median_of_an_even_number_of_values_is_between_the_middle_two)
 {
 	double odd[] = { 9, 1, 5 }, even[] = { 9, 1, 5, 7 };
 
@@ -101,7 +101,7 @@ static unsigned int named(uint64_t *seed, double factor)
 /*
  * At a confidence of 99 %, at most 1 of 100 comparisons may report a function as changed by chance.
  */
-TEST(five_percent_over_ten_runs_are_named_and_an_unchanged_program_is_not)
+TEST(five_percent_change_in_ten_runs_is_reported_and_chance_is_not)
 {
 	unsigned int i, wrong = 0, missed = 0, others = 0, mask;
 	uint64_t seed = 1;

@@ -97,7 +97,7 @@ static void save_runs(FIXTURE_DATA(command) *self, const char *name, unsigned in
 	" --diff " n ".8.rtd --diff " n ".9.rtd "
 
 /* 10 runs each: the function that became 5 % slower is named, and no other. */
-TEST_F(command, a_change_over_several_runs_is_named_with_its_confidence)
+TEST_F(command, change_over_several_runs_is_reported_with_confidence)
 {
 	uint64_t seed = 1;
 

@@ -184,7 +184,7 @@ TEST_F(command, decode_shows_the_threads_of_samples)
 }
 
 /* The report of all threads together does not depend on the names. */
-TEST_F(command, names_of_threads_do_not_change_totals)
+TEST_F(command, thread_names_do_not_change_totals)
 {
 	static char plain[SIZE];
 	unsigned int type;
@@ -228,7 +228,7 @@ TEST_F(command, sample_is_in_an_object_of_its_process)
 }
 
 /* SiFive's decoder does not know the marks: they are left out, as callers are. */
-TEST_F(command, sifives_decoder_gets_no_names_of_threads)
+TEST_F(command, thread_names_are_omitted_for_sifives_decoder)
 {
 	static char plain[SIZE];
 
@@ -340,7 +340,7 @@ TEST_F(command, generated_writers_are_marked_as_tracer)
 	EXPECT_EQ(NULL, strstr(self->err, "not found"));
 }
 
-TEST_F(command, samples_are_called_samples)
+TEST_F(command, every_output_uses_the_word_sample)
 {
 	static const char * const formats[] = {
 		"decode", "decode --format csv", "decode --format json", "replay", "report",

@@ -152,7 +152,7 @@ TEST_F(sidecar, new_piece_lists_the_recorded_functions)
 }
 
 /* Each number in "lost" of a piece counts from the end of the piece before it. */
-TEST_F(sidecar, piece_has_its_own_losses)
+TEST_F(sidecar, piece_lists_only_its_losses)
 {
 	const struct sidecar_state from = {
 		.status = { .samples_lost = 1, .switches_lost = 2, .switches_processes = 3,
@@ -168,7 +168,7 @@ TEST_F(sidecar, piece_has_its_own_losses)
 		     "\"elsewhere\":0,\"wakeups\":0,\"encoders\":0}}\n", text_of("lost"));
 }
 
-TEST_F(sidecar, full_disk_leaves_it_unchanged)
+TEST_F(sidecar, full_disk_leaves_the_file_unchanged)
 {
 	const struct meta_part part = { .from = "f" };
 	int copy, add;

@@ -112,7 +112,7 @@ static bool hits(FIXTURE_DATA(trigger) *self, uint64_t covered)
 	return trigger_next(&self->trigger, PROCESS, UINT64_MAX, covered, &self->hit);
 }
 
-TEST_F(trigger, slow_call_is_a_hit)
+TEST_F(trigger, slow_call_triggers_a_snapshot)
 {
 	event(1000, 1, 64, false);
 	event(1500, 1, 64, true);
@@ -201,7 +201,7 @@ static void see(FIXTURE_DATA(trigger) *self, size_t n)
 	trigger_see(&self->trigger, NULL, &objects);
 }
 
-TEST_F(trigger, a_function_is_probed_once_an_object_with_it_is_loaded)
+TEST_F(trigger, function_is_probed_when_its_object_is_loaded)
 {
 	ASSERT_EQ(0, trigger_open(&self->trigger, NULL));
 	EXPECT_TRUE(trigger_unset(&self->trigger));
@@ -217,8 +217,8 @@ TEST_F(trigger, a_function_is_probed_once_an_object_with_it_is_loaded)
 	EXPECT_EQ(2, searched);
 }
 
-/* Its end and the start of the next call are missing. */
-TEST_F(trigger, a_call_that_began_before_all_probes_were_set_is_not_measured)
+/* Events of the first call's end and of the next call's start may be missing. */
+TEST_F(trigger, call_begun_before_all_probes_were_set_is_not_measured)
 {
 	ASSERT_EQ(0, trigger_open(&self->trigger, NULL));
 	now = 2000;
@@ -231,7 +231,7 @@ TEST_F(trigger, a_call_that_began_before_all_probes_were_set_is_not_measured)
 	EXPECT_EQ(1, self->trigger.ended);
 }
 
-TEST_F(trigger, a_function_that_no_object_had_is_reported)
+TEST_F(trigger, function_in_no_object_is_reported)
 {
 	ASSERT_EQ(0, trigger_open(&self->trigger, NULL));
 	see(self, 1);
@@ -242,7 +242,7 @@ TEST_F(trigger, a_function_that_no_object_had_is_reported)
 	EXPECT_EQ(NULL, strstr(reported, "calls"));
 }
 
-TEST_F(trigger, a_later_function_that_cannot_be_probed_is_not_tried_again)
+TEST_F(trigger, function_that_cannot_be_probed_is_tried_once)
 {
 	ASSERT_EQ(0, trigger_open(&self->trigger, NULL));
 	opening = -1;
@@ -255,7 +255,7 @@ TEST_F(trigger, a_later_function_that_cannot_be_probed_is_not_tried_again)
 	EXPECT_STREQ("", reported);
 }
 
-TEST_F(trigger, an_object_with_two_such_functions_is_refused)
+TEST_F(trigger, object_with_two_functions_of_one_name_is_refused)
 {
 	ASSERT_EQ(0, trigger_open(&self->trigger, NULL));
 	finding = -1;
