@@ -144,7 +144,7 @@ made() {
 	host report --strict --format csv "$out/$1.rtd" >"$out/$1.csv" &&
 		sed -nE 's/^"(hold|main|outer|run)",([0-9]+),.*/\1 \2/p' "$out/$1.csv" | sort | xargs
 }
-status locks 0 "--calls: a program with two threads and a lock"
+status locks 0 "--calls: a program with two threads and a lock ends as usual"
 [ "$(made locks)" = "hold 40 main 1 outer 2 run 2" ]
 result $? "--calls: calls are exact where threads wait in functions without symbols"
 [ "$(made locks-64)" = "hold 1280 main 1 outer 64 run 64" ]
@@ -155,12 +155,12 @@ result $? "--calls: a program loads two shared objects at the same addresses, on
 [ "$(calls reload | grep -E '^(part_|run )' | xargs)" = "part_1 40 part_2 20 run 3" ] &&
 	! grep -q "same addresses" "$out/reload.err"
 result $? "--calls: the calls in both objects have their names"
-meta calls '"stalls" not in m["coverage"]' "--calls: no stalls"
+meta calls '"stalls" not in m["coverage"]' "--calls: the side-car file contains no stall"
 meta stalled 'm["coverage"]["stalls"] == 1' "--calls: the side-car file contains the number of encoders that stalled"
 says stalled "1 encoder stalled its hart, or lost messages: programs ran slower" \
 	"--calls: a stall is reported"
 meta static 'm["instruction"]["calls"] == "all" and m["instruction"]["mode"] == 3' \
-	"--calls=all --instruction-mode btm: both are in the side-car file"
+	"--calls=all --instruction-mode btm: both options are in the side-car file"
 status static 7 "--calls: the exit status of a static program is returned"
 [ "$(owners whole.rtd | wc -w)" -gt 2 ]
 result $? "--calls -a: threads of other processes are traced, too"

@@ -407,10 +407,10 @@ result $? "LD_PRELOAD: the board has the library under the name that programs lo
 refused read-out 3 "nothing is left to write: the capture is drained, and all $(stat -c %s "$out/plain.rtd") bytes so far have been read" \
 	"dump fails if record has read the capture to its end"
 [ ! -e "$out/read-out.rtd.meta" ] && [ "$(cat "$out/kept.rtd")" = earlier ] && [ ! -e "$out/kept.rtd.meta" ]
-result $? "dump: a dump that fails writes or replaces no file"
+result $? "dump: a failed dump neither creates nor replaces a file"
 refused read-now 3 "another program is reading it, such as sifive-trace record" "dump fails while record is reading the capture"
 [ ! -e "$out/read-now.rtd.meta" ]
-result $? "dump: a dump that fails while record is reading leaves no side-car file"
+result $? "dump: a dump that fails while record is reading creates no side-car file"
 meta period 'm["sampling"]["period"] == 20000' "-c 20k: the period is 20000"
 
 # ---- a full disk ---------------------------------------------------------------------
@@ -429,7 +429,7 @@ for name in small-killed small-static; do
 	cp "$out/$name.rtd.meta" "$out/$name-dump.rtd.meta"
 done
 calls small-killed-dump | grep -qx 'work 5000'
-result $? "small-killed: dump writes the whole trace elsewhere, for the existing side-car file"
+result $? "small-killed: dump writes the whole trace elsewhere, and the existing side-car file describes it"
 at_least small-static-dump busy 50 "small-static: dump writes the whole trace elsewhere"
 status small-crash 139 "a full disk, and a program that crashes: the command returns the program's exit status"
 says small-crash "small-crash.rtd: its side-car file /tmp/tiny/small-crash.rtd.meta was not completed" \
@@ -678,7 +678,7 @@ import json, sys
 pieces = [json.load(open(name)) for name in sys.argv[1:]]
 sys.exit(not (all(any(o["path"].endswith("/busy-static") for o in m["objects"]) for m in pieces) and
               pieces[-1]["coverage"]["gaps"] > 0))' "$out"/small-again.rtd.[01].meta
-result $? "--rotate: on a full disk, the pieces have the objects and losses that are known at the end"
+result $? "--rotate: on a full disk, the pieces' side-car files contain the objects and losses known at the end"
 status small-keep 3 "--keep: a small disk is enough"
 ! grep -q "No space" "$out/small-keep.err"
 result $? "--keep: the disk had room for every piece"

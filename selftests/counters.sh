@@ -138,8 +138,8 @@ together "$user_calls" "$kernel_calls" "$(value calls0)" \
 	"both modes: the system calls' counts in each mode add up"
 counted loop1 200000 200050 "an event on two programmable counters: the first counts"
 together "$(value calls1)" "$(value calls2)" "$(value calls0)" \
-	"an event on two programmable counters: each counts its own mode"
-mask 0x1d "any order of events: each gets a counter that can count it"
+	"an event on two programmable counters: each counter counts one mode"
+mask 0x1d "any order of events: each event gets a counter that can count it"
 lost 0 "" "no counter is lost unless it is taken"
 lost 0x8 "hpmcounter3 was stopped on hart 0: $twist" \
 	"a counter that was stopped is reported"
@@ -155,7 +155,7 @@ lost 0x1 "cycle was stopped on hart 1: $twist" "a fixed counter that was stopped
 lost 0 "" "the session loses no counter when a CPU goes offline"
 lost 0 "" "the next session has all of its counters"
 mask 0x38 "an event that only hpmcounter3 can count gets hpmcounter3, although the event is not first"
-mask 0x9 "perf uses some counters: the session gets others"
+mask 0x9 "perf uses some counters: the session gets other counters"
 refused $EBUSY 0 "no counter that can count it is free" "perf uses all counters: the error names the event"
 refused $EBUSY 1 "no counter that can count it is free" "perf uses all counters: the error names cycles"
 
@@ -183,7 +183,7 @@ words() { echo "firmware does not let user mode read $1 on hart ${2:-0}"; }
 withhold 0x7 "$out/fixed.bin"
 board "fixed counters alone" --firmware "$out/fixed.bin" -- \
 	"$probe all 1 2" "$probe 1 $dtlb" "$probe 2u" "$probe r100"
-mask 0x5 "programmable counters withheld: the fixed ones are available"
+mask 0x5 "programmable counters withheld: the fixed counters are available"
 refused $EOPNOTSUPP 1 "$(words hpmcounter3)" "programmable counters withheld: the error for an event names a counter"
 refused $EOPNOTSUPP 0 "$(words hpmcounter3)" "programmable counters withheld: the error for a one-mode event names a counter"
 refused $EOPNOTSUPP 0 "$(words hpmcounter3)" "programmable counters withheld: the error for a raw event names a counter"
@@ -212,7 +212,7 @@ refused $EOPNOTSUPP 0 "$(words cycle)" "without Sscofpmf: a withheld counter is 
 
 board "harts without programmable counters" --cpu zihpm=false -- \
 	"$probe all 1 2" "$probe 1 $dtlb"
-mask 0x5 "no programmable counter: the fixed ones are available"
+mask 0x5 "no programmable counter: the fixed counters are available"
 refused $EOPNOTSUPP 1 "no counter counts type 1, code 0x19, data 0x0" \
 	"no programmable counter: an event that needs one is refused"
 
@@ -292,7 +292,7 @@ refused $EOPNOTSUPP 2 \
 	"without Sscofpmf only cycles and instructions can be counted alongside perf" \
 	"without Sscofpmf: other events are refused"
 refused $EOPNOTSUPP 0 "without Sscofpmf no counter can distinguish user mode from the kernel" \
-	"without Sscofpmf: one mode alone is refused"
+	"without Sscofpmf: an event in one mode alone is refused"
 refused $EOPNOTSUPP 0 \
 	"without Sscofpmf only cycles and instructions can be counted alongside perf" \
 	"without Sscofpmf: raw events are refused"

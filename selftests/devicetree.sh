@@ -226,11 +226,11 @@ mainline_fits() {
 read -r version source < <(newest_mainline)
 if [ -n "$source" ]; then
 	mainline_fits "$source"
-	result $? "overlay: fits mainline's tree of the board, Linux $version"
-	schema "overlay: mainline's tree with it matches the bindings" \
+	result $? "overlay: the overlay fits mainline's tree of the board, Linux $version"
+	schema "overlay: mainline's tree with the overlay matches the bindings" \
 		findings "$out/p550-mainline.dtb"
 else
-	skip "overlay: fits mainline's tree of the board" "make check-kernels fetches its source"
+	skip "overlay: the overlay fits mainline's tree of the board" "make check-kernels fetches its source"
 fi
 
 tools/p550-dtb "$out/fpga.dtb" "$out/none.dtb" 2>"$out/misfit"

@@ -369,23 +369,23 @@ board p550 "${untimed[@]}" -- '
 	done'
 for file in example event; do
 	says $file.txt "omit it, because nothing on this hardware shows a time" \
-		"$file: an event that cannot be read is refused for the right reason"
+		"$file: an event that shows no time is refused with the reason"
 done
 for file in record calls; do
 	says $file.txt "messages have no timestamps: the trace contains no times" \
-		"$file: reports that there are no times"
+		"$file: the command reports that the trace has no times"
 done
 ! grep -q timestamps "$out/quiet.txt"
-result $? "$what: record -q does not report it"
-says info.txt "^Timestamps +none$" "info: there are none"
+result $? "$what: record -q does not report that the trace has no times"
+says info.txt "^Timestamps +none$" "info: the missing timestamps are reported"
 says info.txt "registers 0xffffffff make messages, 0x00000000 with timestamps; 16 channels" \
-	"info: each encoder's registers"
+	"info: each encoder's registers are printed"
 says info.txt "^note +the messages of trace@11000000, .*, trace@11003000 have no timestamps" \
-	"info: a note names the encoders"
+	"info: a note names the encoders without timestamps"
 says report.txt "^selftest.2: stalls yes, tsLower ticks no, registers 0xffffffff, with timestamps 0x0{8}, channels 0,1,.*,15$" \
-	"report: results of an encoder that stalls"
+	"report: the self-test's results for an encoder that stalls are printed"
 says report.txt "^selftest.0: stalls no, tsLower ticks no, " \
-	"report: results of an encoder that does not"
+	"report: the self-test's results for an encoder that does not stall are printed"
 for t in selftest_test registers_test; do
 	passed $t
 	result $? "$what: $t"
@@ -400,14 +400,14 @@ board dual --set te0.funnel=tf1 -- '
 	/target/sifive-trace info >info.txt
 	/target/sifive-trace info --report report.txt'
 says before.txt "not tested yet" "info: nothing is tested before the first session"
-says before.txt "Tracing works here" "info: nothing is wrong before the first session"
-says record.txt "trace@11000000: sink error" "record: the encoder has an error"
-says info.txt "none of its messages arrived" "info: an encoder without messages"
+says before.txt "Tracing works here" "info: no problem is reported before the first session"
+says record.txt "trace@11000000: sink error" "record: the encoder's error is reported"
+says info.txt "none of its messages arrived" "info: an encoder whose messages do not arrive is reported"
 ! grep -A 1 trace@11000000 "$out/info.txt" | grep -q "not tested yet"
 result $? "$what: info: the encoder was tested"
-says info.txt "^PROBLEM +no message of trace@11000000 arrived" "info: the encoder is a problem"
-says info.txt "-> correct the out-ports" "info: the ports may be wrong"
-says report.txt "^selftest.0: no message arrived$" "report: no result is invented"
+says info.txt "^PROBLEM +no message of trace@11000000 arrived" "info: the encoder is reported as a problem"
+says info.txt "-> correct the out-ports" "info: the remedy is to correct the out-ports"
+says report.txt "^selftest.0: no message arrived$" "report: an encoder whose messages do not arrive has no other result"
 says report.txt "^selftest.1: stalls unknown, tsLower ticks unknown, registers 0xffffffff, " \
-	"report: an encoder that was tested earlier, and is outside the last capture"
+	"report: an encoder outside the last capture has its earlier results"
 results_end

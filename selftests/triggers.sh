@@ -204,7 +204,7 @@ status keep 0 "--snapshot --keep: the program ends as usual"
 kept=$(sed -nE 's/.*: ([0-9]+) snapshots, the newest 2 of which are kept.*/\1/p' "$out/keep.err")
 [ ! -e "$out/keep.rtd.1" ] && [ -e "$out/keep.rtd.$((kept - 1))" ] && [ -e "$out/keep.rtd.$kept" ] && [ ! -e "$out/keep.rtd.$((kept - 2))" ] &&
 	grep -q 'snapshots, the newest 2 of which are kept' "$out/keep.err"
-result $? "--snapshot --keep 2: the newest two snapshots are kept, and the message says so"
+result $? "--snapshot --keep 2: the newest two snapshots are kept, and a message reports this"
 status full 125 "a full disk: the exit status is 125"
 says full "incomplete, removed: no more snapshots are taken" "a full disk is reported"
 full=$(grep -c '^full\.rtd\.[0-9]*$' "$out/full.ls")
