@@ -97,7 +97,7 @@ help:
 
 # ---- requirements of tests and demo -------------------------------------
 
-# This is quick if the cache is warm. The file $(ENV) contains the paths for the other rules.
+# Quick if the cache is warm. The resulting file $(ENV) contains paths that the other rules use.
 board:
 	@tools/qemu/setup/board.sh $(ENV)
 
@@ -139,8 +139,8 @@ selftests: $(ENV) lib
 	$(CROSS_COMPILE)gcc -O2 -g -Wall -Wextra -static -Iinclude/uapi \
 		-o $(TARGET)/minimal Documentation/examples/minimal.c
 
-# The command for the board, which has only a C library. Programs to record come with the
-# cross compiler's loader and libraries.
+# Build the command for the board, which has no libraries except the C library, and copy the
+# programs to record with the cross compiler's loader and libraries.
 target-tools: lib
 	$(MAKE) -s -C tools O=$(O)/target-tools CC=$(CROSS_COMPILE)gcc DECODE=no
 	@mkdir -p $(TARGET)/lib
@@ -202,7 +202,7 @@ check-packages check-debian: packages-root
 check-debug: DEBUG_BOARDS = $(BOARDS)
 check-kernels: KERNEL_BOARDS = $(BOARDS)
 
-# The suites that "record" runs.
+# Suites that the suite "record" consists of.
 RECORD_SUITES := record captures calls triggers exact coverage processes exits kills rotation oncpu turns stacks
 
 # These are prepared by scripts in tools/qemu/setup.
@@ -223,7 +223,7 @@ QUEUE := kernels debug unit board-$(firstword $(BOARDS)) record counters hardwar
 built: board
 	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) all
 
-# ccache reuses what any checkout has compiled before.
+# ccache reuses objects that any checkout has compiled.
 check check-%: export PATH := /usr/lib/ccache:$(PATH)
 check check-%: export CCACHE_BASEDIR = $(CURDIR)
 
@@ -263,7 +263,8 @@ $(SUITES:%=check-%): check-%: built
 		echo "0 1 0" >$(CHECK)/$*/$*-make.count
 	@selftests/summary.sh $(CHECK)/$*
 
-# Make two recordings of this many seconds of the board's time, and a thousand that are killed.
+# Make two recordings of SOAK_SECONDS of the board's time each, and KILLS recordings that are
+# killed.
 SOAK_SECONDS ?= 600
 # Number of recordings that are killed.
 KILLS ?= 20
@@ -278,7 +279,7 @@ check-soak: built
 		selftests/kills.sh $(O)
 	@selftests/summary.sh $(CHECK)/soak soak kills
 
-# Seconds per fuzz target, half of them under each of two fuzzers.
+# Seconds per fuzz target, half of which each of the two fuzzers gets.
 FUZZ_SECONDS ?= 4
 
 run-fuzz:
@@ -325,7 +326,7 @@ run-bench:
 	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh $(CHECK) bench \
 		selftests/bench.sh $(O) check
 
-# One board is enough: the library is the same on all of them.
+# One board is enough, because the library is the same on all boards.
 run-objects:
 	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh $(CHECK) \
 		objects selftests/objects.sh $(firstword $(BOARDS)) $(O)
@@ -398,7 +399,7 @@ install-target: install-lib
 VERSION := $(shell cat VERSION)
 DKMS_SRC := $(DESTDIR)/usr/src/sifive-trace-$(VERSION)
 
-# Write nothing if dkms cannot add the module.
+# If dkms cannot add the module, install no sources.
 dkms-can-add:
 	@[ -n "$(NATIVE)" ] || { echo "make dkms: this machine is not a RISC-V machine:" \
 		"give the root of the traced machine, DESTDIR=ROOT" >&2; exit 1; }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that invalid calls are rejected with the specified error and have no effect: unknown
- * calls, calls in the wrong order or without permission, and invalid values for CONFIG and
- * COUNTERS.
+ * Proves that invalid calls fail with the specified error and have no effect. Invalid are unknown
+ * calls, calls in the wrong order or without permission, and calls with invalid values for CONFIG
+ * and COUNTERS.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -210,7 +210,7 @@ TEST_F(device, second_session_is_refused_and_holder_is_reported)
 	EXPECT_EQ(-ENXIO, trace_start(second, 0));
 	EXPECT_EQ(-ENXIO, trace_stop(second));
 
-	/* Only the descriptor whose call failed returns the message. */
+	/* The error message is returned only through the descriptor on which the call failed. */
 	ASSERT_EQ(0, trace_status(self->fd, &status));
 	EXPECT_STREQ("", status.message);
 	EXPECT_EQ(SIFIVE_TRACE_STATUS_CONFIGURED | SIFIVE_TRACE_STATUS_OWNER,
@@ -469,7 +469,7 @@ TEST_F(device, sink_time_matches_monotonic_clock)
 		EXPECT_GT(before, sink[i].start_ns);
 		usleep(20000);
 	}
-	/* Both clocks have advanced equally, within the errors of the two readings. */
+	/* Both clocks have advanced by the same time, within the errors of the two readings. */
 	ticks = sink[1].time - sink[0].time;
 	ns = sink[1].time_ns - sink[0].time_ns;
 	ticks = ticks * 1000000000 / self->info.ts_hz;
@@ -531,7 +531,10 @@ static void events_refused(struct __test_metadata *_metadata, int fd,
 	ASSERT_EQ(0, trace_config(fd, &config));
 	memcpy(counters.event, event, count * sizeof(*event));
 	counters.count = count;
-	/* Rejected calls never return this index, so any other value shows that the call set it. */
+	/*
+	 * An index that no failed call returns, so any other value shows that the call set the
+	 * field.
+	 */
 	counters.failed = 1000;
 	EXPECT_EQ(-EINVAL, trace_ioctl(fd, SIFIVE_TRACE_IOC_COUNTERS, &counters));
 	EXPECT_EQ(failed, counters.failed);

@@ -117,7 +117,10 @@ TEST_F(access, thread_that_takes_counters_can_read_them)
 	EXPECT_EQ(SIGILL, signal_of_cycle());
 }
 
-/* Return the number of counters that do not raise this signal when read. */
+/*
+ * Return the number of counters in the mask whose read does not raise @signal, where 0 is no
+ * signal.
+ */
 static int not_signalled(uint32_t counters, int signal)
 {
 	int n, bad = 0;
@@ -143,7 +146,7 @@ static int take_three(int fd, uint32_t *mask)
 	return ret;
 }
 
-/* The process shares a CPU with the session's thread, for which scounteren allows access. */
+/* The process runs on the same CPU as the session's thread, for which scounteren allows access. */
 TEST_F(access, unrelated_process_gets_sigill)
 {
 	int ready[2], i, bad = 0;
@@ -434,7 +437,7 @@ static void fail_to_take(struct __test_metadata *_metadata,
 	}
 }
 
-/* This is a single test, because starting that many threads takes most of its time. */
+/* This is one test rather than several, because starting so many threads takes most of the time. */
 TEST_F(access, each_thread_has_separate_slot_until_all_are_used)
 {
 	static bool taken[SIFIVE_TRACE_THREADS];
@@ -450,7 +453,9 @@ TEST_F(access, each_thread_has_separate_slot_until_all_are_used)
 	slots = mmap(NULL, SLOTS_SIZE, PROT_READ, MAP_SHARED, self->fd,
 		     SIFIVE_TRACE_MMAP_THREADS);
 	ASSERT_NE(MAP_FAILED, slots);
-	/* A page of slots is allocated on first use; no other test uses the last page. */
+	/*
+	 * The driver allocates a page of slots on first use, and no other test uses the last page.
+	 */
 	EXPECT_EQ(SIGBUS, trace_signal_of_load(slots + SLOTS_SIZE - 8));
 	/* The test itself holds one slot. */
 	own = join(self->fd, 0);
@@ -503,7 +508,10 @@ TEST_F(access, late_cleanup_does_not_revoke_access)
 	for (round = 0; round < 3; round++) {
 		quit = false;
 		ASSERT_EQ(0, trace_pin(self->encoder.cpu));
-		/* The hogging thread starts running once this thread has moved. */
+		/*
+		 * The thread that keeps workers off this CPU starts running once this thread has
+		 * moved away.
+		 */
 		ASSERT_EQ(0, pthread_create(&hog, NULL, thread_hogs, &quit));
 		EXPECT_EQ(no_slot, join(self->fd, SIFIVE_TRACE_THREAD_LEAVE));
 		EXPECT_EQ(SIGILL, signal_of_cycle());
@@ -706,7 +714,7 @@ TEST_F(access, sysctl_applies_after_session)
 	ASSERT_LE(0, trace_file_write(USER_ACCESS, was));
 }
 
-/* The program that exec_ends_access executes. */
+/* The program that the test exec_ends_access executes: read a counter. */
 int main(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "--signal-of-cycle"))

@@ -142,7 +142,7 @@ TEST_F(argument, partly_unmapped_structure_returns_efault)
 	char *end = self->memory + 2 * self->page;
 	uint32_t size = (uint32_t)variant->size;
 
-	/* All but the last word is readable. */
+	/* Memory ends before the structure's last word. */
 	memcpy(end - size + 4, &size, sizeof(size));
 	EXPECT_EQ(-EFAULT, trace_ioctl(self->fd, variant->call, end - size + 4));
 }
@@ -152,7 +152,10 @@ TEST_F(argument, read_only_memory_returns_efault)
 	VALID(self->memory, 0);
 	ASSERT_EQ(0, mprotect(self->memory, self->page, PROT_READ));
 	EXPECT_EQ(-EFAULT, trace_ioctl(self->fd, variant->call, self->memory));
-	/* The call may have succeeded, so release its resources. */
+	/*
+	 * The driver may have allocated resources before it failed to write its result: release
+	 * them.
+	 */
 	EXPECT_EQ(0, close(self->fd));
 	self->fd = trace_open(O_RDWR);
 	EXPECT_EQ(0, trace_flags(self->fd));
@@ -241,7 +244,9 @@ TEST_F(argument, ioctl_number_has_fixed_direction_and_any_size)
 
 	EXPECT_EQ(both, _IOC_DIR(variant->call));
 	EXPECT_EQ(variant->size, _IOC_SIZE(variant->call));
-	/* Programs that were built with a longer or shorter structure make such calls. */
+	/*
+	 * Programs built with a longer or shorter structure pass another size in the call's number.
+	 */
 	VALID(self->memory, 0);
 	EXPECT_EQ(0, trace_ioctl(self->fd, _IOC(both, type, nr, 8), self->memory));
 	VALID(self->memory, 0);
@@ -384,7 +389,10 @@ TEST_F(argument, reserved_fields_and_unknown_flags_return_einval)
 		reserved_gives_einval(_metadata, self, variant, true);
 }
 
-/* Calls that need a mapping, a channel or a running capture. */
+/*
+ * These calls need a mapping, a channel or a running capture, so the variants above cannot test
+ * them.
+ */
 TEST(reserved_fields_of_other_calls_return_einval)
 {
 	struct sifive_trace_switches switches = TRACE_ARG(sifive_trace_switches);

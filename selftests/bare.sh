@@ -23,7 +23,7 @@ decode() {
 		grep -v '^#' "$out/$name.txt"
 }
 
-# run BOARD WHAT OPTION...: run $program and report its results; its traces are in $out.
+# run BOARD WHAT OPTION...: run $program, report its results, and save its traces in $out.
 run() {
 	local board=$1 what=$2 rc
 	shift 2
@@ -89,7 +89,7 @@ for bits in 64 32; do
 			n["manual"] + n["sample"] != NR }'
 	result $? "rv$bits: the timer omitted as many records as it reports"
 
-	# The last record may be incomplete.
+	# The last record of a full buffer may be incomplete.
 	"$build/sifive-trace" decode -e "$program" "$out/full.rtd" 2>>"$out/decode.log" |
 		awk '$3 == "manual" { n++ } END { exit n < 5 || n > 40 }'
 	result $? "rv$bits, full: records are kept up to the end of the buffer"
@@ -103,7 +103,7 @@ rounds=12
 channel=(6 9)
 calls=(9 15)
 
-# Each round consists of the same number of nested calls and a manual record.
+# Each round consists of the same nested calls, followed by one manual record.
 count_calls() {
 	awk -v source="$1" -v calls="$2" -v rounds="$3" '
 	$2 != source || $1 < time { bad = 1 }
@@ -115,7 +115,7 @@ count_calls() {
 	END { exit bad || seen != rounds || n }'
 }
 
-# two NAME ROUNDS WHAT: expect both harts to have made exactly these calls.
+# two NAME ROUNDS WHAT: expect both harts to have made exactly the calls of ROUNDS rounds.
 two() {
 	local hart rc=0
 	for hart in 0 1; do

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs all tests of one board. Prints TAP. The kselftests come first. Traces of the manual's
-# example and of each count type are then decoded on this host.
+# Runs all tests of one board. Prints TAP. The kselftests come first. Then traces of the manual's
+# example and of each count type are recorded, and decoded on this host.
 #
 #	board.sh BOARD BUILD
 #
@@ -156,9 +156,9 @@ awk '
 	END { exit bad || !n }' "$out/trace.txt"
 result $? "$board: cycle and instruction counts always increase"
 
-# Compare a trace's absolute values, relative to its first record, with those that the
-# program read just before: reading costs a few hundred instructions, and one interval may
-# include kernel work.
+# Compare the values of a trace's records, relative to the first one, with those that the program
+# read just before each record. They differ by the few hundred instructions that reading costs, and
+# in one interval by kernel work.
 for t in raw delta xor; do
 	decode --values absolute -e "$target/count_types" "$out/$t.rtd" |
 		awk '!/^#/ { print $4, $6 }' >"$out/$t.decoded"

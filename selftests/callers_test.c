@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that samples include their callers, found by frame pointers: for a leaf function, a
- * function that has called another, and deep recursion; only if requested; and that bad frame
- * pointers cost a sample only its callers. Compiled with -fno-omit-frame-pointer.
+ * Proves that samples include their callers, found by frame pointers, in leaf functions, in
+ * functions that have called others, and in deep recursion; that they do so only on request; and
+ * that a sample with bad frame pointers lacks only its callers. Compiled with
+ * -fno-omit-frame-pointer.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -98,7 +99,7 @@ static bool in(const void *function, uint64_t address)
 struct seen {
 	const void *in;
 	unsigned int samples, callers, most, wrong;
-	/* Expected callers, innermost first; NULL for any. */
+	/* Expected callers, innermost first; NULL accepts any caller. */
 	const void *want[3];
 };
 
@@ -269,7 +270,9 @@ TEST_F(callers, invalid_frame_pointer_ends_chain)
 	};
 	unsigned int i;
 
-	/* All of these frames point to a single frame. */
+	/*
+	 * Each of these frames names the same frame as its caller's, so the chain must end there.
+	 */
 	for (i = 2; i < sizeof(frames) / sizeof(frames[0]); i++)
 		frames[i - 2] = (uintptr_t)&frames[2];
 	for (i = 0; i < sizeof(pointers) / sizeof(pointers[0]); i++) {

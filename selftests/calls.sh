@@ -26,7 +26,8 @@ run fixed sifive-trace record --calls -i 100us -b 16M -o fixed.rtd $p/plain
 echo 2 >/proc/sys/kernel/randomize_va_space
 run full sifive-trace record --calls -i 100us -b 4k --on-full stop -o full.rtd $p/busy 500
 
-# Each snapshot is complete before the next is requested. Each replaces an existing file or link.
+# Wait until each snapshot is complete before the next is requested. Each must replace an existing
+# file or link.
 touch snapshot.rtd.2; ln -s /tmp/victim snapshot.rtd.1
 sifive-trace record --calls --snapshot -b 64k -o snapshot.rtd $p/busy-static 100000 2>snapshot.err &
 command=$!
@@ -59,7 +60,7 @@ run channel sifive-trace record --calls --channel 15 -o channel.rtd $p/plain
 run drained sifive-trace record --calls --snapshot --on-full drain -o drained.rtd $p/plain
 sifive-trace record --help >help.txt'
 
-# An encoder that sends slowly.
+# An encoder that sends slowly, so that it stalls its hart.
 board fpga --set te0.fifo-depth=76 --set te0.drain-ns=20000 -- '
 run stalled sifive-trace record -C 0 --calls -b 16M -o stalled.rtd $p/plain'
 
@@ -149,7 +150,7 @@ status locks 0 "--calls: a program with two threads and a lock ends as usual"
 result $? "--calls: calls are exact where threads wait in functions without symbols"
 [ "$(made locks-64)" = "hold 1280 main 1 outer 64 run 64" ]
 result $? "--calls: calls of 64 threads that wait for one lock are exact"
-# The second object has the addresses of the first one.
+# reload loads the second object at the addresses of the first one.
 [ "$(sort -u "$out/reload.txt" | wc -l)" = 1 ]
 result $? "--calls: a program loads two shared objects at the same addresses, one after the other"
 [ "$(calls reload | grep -E '^(part_|run )' | xargs)" = "part_1 40 part_2 20 run 3" ] &&

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that each call of an instrumented function while tracing is on produces one
- * record at entry and one at exit, in order, despite signals, threads and forks; that
- * calls that end without a return do not disturb others; and that calls at other times
- * produce no records.
+ * Proves that each call of an instrumented function while tracing is on produces one entry record
+ * and one exit record, in order, despite signals, threads and forks; that calls that end without a
+ * return do not affect other calls; and that calls while tracing is off produce no records.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -212,8 +211,8 @@ TEST_F(calls, header_once_writes_one_header)
 }
 
 /*
- * Number of handled signals, and number of those that interrupted a record, in which case turning
- * tracing on fails.
+ * Number of handled signals, and number of those that interrupted a record. In the latter case,
+ * turning tracing on fails in the handler.
  */
 static volatile uint64_t handled, hits;
 static struct sifive_trace *handled_trace;
@@ -227,8 +226,8 @@ static void handler(int number)
 }
 
 /*
- * The handler interrupts unfinished records. The handler's own records follow the
- * interrupted record, and precede the thread's next record.
+ * If the handler interrupts an unfinished record, the handler's records follow it, and precede the
+ * thread's next record.
  */
 TEST_F(calls, signal_handler_nests_in_interrupted_call)
 {
@@ -282,7 +281,7 @@ TEST_F(calls, longjmp_leaves_only_entries)
 	EXPECT_EQ(0, self->calls.left);
 }
 
-/* Unwinding calls the exit hook of each function it leaves. */
+/* Unwinding calls the exit hook of each function that it leaves. */
 TEST_F(calls, exception_unwinding_records_exits)
 {
 	const unsigned int depth = 6, times = 50;
@@ -373,7 +372,7 @@ TEST_F(calls, forked_child_is_not_in_parent_trace)
 	pid_t child;
 	int i;
 
-	/* Without counters, only the library can prevent the child from writing. */
+	/* Without counters, only the library, not the driver, prevents the child from writing. */
 	self->options.events = NULL;
 	ON();
 	/* vfork() runs no atfork handlers. */
@@ -535,7 +534,10 @@ TEST_F(calls, file_with_reused_descriptor_number_is_untouched)
 	numbers_are_taken(_metadata, self, file);
 	for (number = 3; number < 2048; number++)
 		open_numbers += number != self->fd && fcntl(number, F_GETFD) >= 0;
-	/* Two numbers are in use: the new file's, and the one that the library's descriptor had. */
+	/*
+	 * At least two numbers are in use: that of the new file, and the one that the library's
+	 * descriptor had.
+	 */
 	EXPECT_LE(2, open_numbers);
 	ASSERT_EQ(4, pread(file, text, sizeof(text), 0));
 	EXPECT_STREQ("mine", text);
@@ -553,7 +555,7 @@ TEST_F(calls, device_with_reused_descriptor_number_is_untouched)
 	EXPECT_LE(0, trace_flags(other));
 }
 
-/* The thread cannot join: the device node has been removed. */
+/* Remove the device node, so that a new thread cannot join and loses its records; then die. */
 static void lose_and_die(struct _test_data_calls *self, const char *name)
 {
 	pthread_t thread;
@@ -586,7 +588,7 @@ TEST_F(calls, loss_counts_outlive_program)
 	ASSERT_EQ(0, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_LOSSES, &losses));
 	EXPECT_EQ(2 * (3 + 1), losses.refused);
 	EXPECT_EQ(0, losses.threads + losses.signals + losses.abandoned + losses.children);
-	/* The loss counts are reset with the capture. */
+	/* The loss counts belong to the capture: the next capture starts with new ones. */
 	ON();
 	OFF();
 	ASSERT_EQ(0, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_LOSSES, &losses));
@@ -614,7 +616,7 @@ static int drop_rights_and_call(struct _test_data_calls *self)
 	return sifive_trace_off(self->trace) ? 5 : 0;
 }
 
-/* Runs in a child, because other tests need this process's rights. */
+/* Run in a child, because dropping rights would affect this process. */
 TEST_F(calls, complete_if_program_drops_privileges)
 {
 	pid_t child = fork();
@@ -668,7 +670,7 @@ TEST_F(calls, recorded_if_seccomp_filter_forbids_ioctl)
 {
 	pid_t child;
 
-	/* A kernel with filters fails with EFAULT, because the filter's program is NULL. */
+	/* A kernel that supports filters returns EFAULT, because the filter's program is NULL. */
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) && errno != EFAULT)
 		SKIP(return, "this kernel has no seccomp filters");
 	child = fork();

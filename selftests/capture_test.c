@@ -21,7 +21,7 @@
 /* Upper bound on a message's length. */
 #define MESSAGE_MAX	38
 
-/* This number of stores fills any buffer used here. */
+/* Number of stores that fills any buffer in this test. */
 #define FLOOD	20000
 
 /* The decoder must decode the examples of the wire format's specification. */
@@ -66,7 +66,7 @@ FIXTURE(capture) {
 	int fd;
 	struct sifive_trace_info info;
 	struct sifive_trace_encoder encoder;
-	unsigned int reg;	/* messages of CHANNEL with timestamps */
+	unsigned int reg;	/* register of CHANNEL whose messages have timestamps */
 	void *page;
 	uint8_t *bytes;
 	size_t size;
@@ -432,7 +432,7 @@ TEST_F(capture, ring_keeps_newest_messages)
 	EXPECT_EQ(0, status.flags & SIFIVE_TRACE_STATUS_FULL);
 	EXPECT_TRUE(status.flags & SIFIVE_TRACE_STATUS_WRAPPED);
 
-	/* Everything but the partial message at the beginning can be read. */
+	/* Everything can be decoded except the partial message at the beginning. */
 	EXPECT_GE(status.buffer, status.bytes);
 	EXPECT_LT(status.buffer, status.bytes + MESSAGE_MAX);
 	COLLECT();
@@ -444,7 +444,7 @@ TEST_F(capture, ring_keeps_newest_messages)
 	for (i = 0; i < last; i++)
 		IS_DATA(last - 1 - i, 0xa0000000 | (FLOOD - 1 - i));
 
-	/* A ring is never full. */
+	/* A ring is not full after it has wrapped, so START continues it. */
 	ASSERT_EQ(0, trace_start(self->fd, 0));
 	STORE(7);
 	ASSERT_EQ(0, trace_stop(self->fd));
@@ -469,7 +469,7 @@ TEST_F(capture, ring_without_wraparound_begins_with_first_message)
 	IS_DATA(1, 1);
 }
 
-/* Make @count stores of equal length without timestamps, from the beginning. */
+/* Capture @count stores whose messages have equal lengths and no timestamps. */
 static void uniform(struct __test_metadata *_metadata,
 		    struct _test_data_capture *self, uint64_t buffer, uint32_t flags,
 		    uint32_t count)

@@ -26,7 +26,7 @@ dd if=/dev/zero of=/run/other bs=4k 2>/dev/null
 run unsaved sifive-trace stop
 umount /run
 
-# Two programs share a CPU. Both end once there are samples of both.
+# Two programs share a CPU, and end once there are samples of both.
 both() { rm -f /tmp/enough; for name in busy busy-static; do taskset 1 $p/$name 300 /tmp/enough & two=$one; one=$!; done; }
 enough="until sifive-trace status | grep -qE \"^samples +([3-9][0-9]{2}|[0-9]{4})\"; do sleep 0.1; done; touch /tmp/enough"
 both >/dev/null; run two-all sifive-trace record -a -C 0 -i 1ms -o two-all.rtd sh -c "$enough"; wait
@@ -69,7 +69,7 @@ run reading sifive-trace record -C 0 -i 1ms -b 64k -o reading.rtd $p/busy-static
 SIFIVE_TRACE_RECORD=1 SIFIVE_TRACE_OUTPUT=/out/preload.rtd LD_PRELOAD=libsifive-perf.so.0 $p/plain >preload.txt
 rec period -c 20k $p/plain
 
-# The disk is too small for the trace; a later dump to another disk is complete.
+# Record to a disk that is too small for the trace, then dump the capture to another disk.
 mkdir /tmp/small; mount -t tmpfs -o size=32k none /tmp/small
 small() {
 	name=$1; shift
@@ -78,7 +78,7 @@ small() {
 	cp /tmp/small/$name.rtd* .; rm /tmp/small/*
 }
 small small-killed $p/ends kill 5000
-# The program makes more samples than the buffer holds, even on a loaded host.
+# Wait until there are more samples than fit on the disk, even on a loaded host.
 until sifive-trace status 2>/dev/null | grep -qE "^samples +([4-9]|[0-9]{2})[0-9]{3}"; do sleep 0.1; done && touch /tmp/enough &
 small small-static -i 100us $p/busy-static 1000 /tmp/enough
 
@@ -94,12 +94,12 @@ run small-again sifive-trace record -C 0 -i 100us -b 64k --rotate 12k -o /tmp/ag
 cp /tmp/again/small-again.rtd* .; umount /tmp/again
 run small-drained sifive-trace record -o /tmp/small/small-drained.rtd -b 64k $p/pieces 40
 cp /tmp/small/small-drained.rtd* .; rm /tmp/small/*
-# Two pages: one for the side-car file as written at the start, and one for the trace.
+# The disk has two pages: one for the side-car file as written at the start, and one for the trace.
 mkdir /tmp/tiny; mount -t tmpfs -o size=8k none /tmp/tiny
 run small-crash sifive-trace record --on-full stop -o /tmp/tiny/small-crash.rtd $p/ends fault 20
 cp /tmp/tiny/* .; umount /tmp/tiny
 
-# A trace that fills the buffer many times.
+# Each of these traces fills the buffer many times.
 for how in waits killed stops; do
 	run drained-$how sifive-trace record -C 0 -o drained-$how.rtd -b 64k --on-full drain $p/pieces 40 $how
 	while pidof pieces >/dev/null; do sleep 0.1; done
@@ -177,7 +177,7 @@ run start-drain sifive-trace start --on-full drain
 run start-wrap sifive-trace start --on-full wrap -i 100us -b 4k; $p/busy 1000 >/dev/null
 sifive-trace stop; sifive-trace dump -o start-wrap.rtd
 
-# by NAME OPTION...: start a capture, and run busy on the second CPU during it.
+# by NAME OPTION...: make a capture with start, during which busy runs on the second CPU.
 by() {
 	by=$1; shift
 	run $by sifive-trace start "$@"; run $by-busy taskset 2 $p/busy 1000
@@ -187,7 +187,8 @@ by() {
 by by-time -b 4M -e instructions,cycles --count raw --channel 9 -C 1 -i 200us
 by by-count -b 4M -e instructions -c 1M --count xor
 by by-none -e "" --sink sram
-# Load the command and the program at the same addresses.
+# Turn address randomization off, so that the command and the program are loaded at the same
+# addresses.
 echo 0 >/proc/sys/kernel/randomize_va_space
 by by-same -b 4M -C 1
 echo 2 >/proc/sys/kernel/randomize_va_space
@@ -439,7 +440,8 @@ result $? "small-crash: the trace is kept"
 
 # ---- a capture that is copied while it runs ----------------------------------------
 
-# losses NAME STATUS: expect decode --strict to exit with STATUS.
+# losses NAME STATUS: expect decode --strict to exit with STATUS, which shows whether data is
+# missing.
 losses() {
 	host decode --strict "$out/$1.rtd" >/dev/null
 	[ $? -eq "$2" ]
@@ -559,8 +561,8 @@ meta start-wrap 'm["wrapped"]' "start --on-full wrap: the ring has wrapped"
 [ "$(records drained-alone)" = "$(records drained-plain)" ] &&
 	[ ! -e "$out/drained-alone.rtd.meta" ]
 result $? "drained-alone: all calls are recorded, without a side-car file"
-# Both programs have many samples, and only they have samples in the function busy. With -a, two
-# static programs can have the same addresses; the function then has no name.
+# Both programs must have many samples, and only they may have samples in the function busy. With
+# -a, static programs can be loaded at the same addresses; busy then has no name.
 for name in two-all two-raw two-xor two-hand; do
 	host report --by thread --format csv "$out/$name.rtd" >"$out/$name.csv"
 	python3 - "$out/$name.csv" <<'EOF'
@@ -580,7 +582,8 @@ result $? "samples of a single program do not name threads"
 
 for name in drained-static drained-all; do
 	status $name 5 "$name: the command returns the program's exit status"
-	# On a loaded host, the reader may have been too slow and have reported missing bytes.
+	# On a loaded host, the recorder may have been too slow, so it may also report missing
+	# bytes.
 	! grep -q "bytes are missing" "$out/$name.err"
 	losses $name $?
 done
@@ -600,7 +603,7 @@ for name in limit-size:3:102400 limit-samples:5:20480 limit-time:5:1000000; do
 done
 [ "$(stat -c %s "$out/limit-samples.rtd")" -gt 20000 ]
 result $? "--size: the file nearly reaches the limit"
-# Here, too, the reader may have reported missing bytes.
+# As above, the recorder may also report missing bytes.
 ! grep -q "bytes are missing" "$out/limit-samples.err"
 losses limit-samples $?
 grep -qE $'\r[0-9.]+ MB, [0-9.]+ MB/s, 0 bytes lost' "$out/progress.txt" &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes manual records with loops of growing length between them, and prints cycle and
- * instret as read just before each record. Used to check that Raw, Delta and DeltaXOR
- * decode to the same counts.
+ * Writes manual records, with loops of increasing length in between, and prints the values of cycle
+ * and instret just before each record, to check that records of each count type decode to these
+ * values.
  *
  *	count_types raw|delta|xor FILE
  */

@@ -16,7 +16,7 @@ mkdir -p "$out"
 . selftests/tap.sh
 
 # board WHAT OPTION... -- PROBE...: boot once and run each probe; print a line for each probe.
-# With --icount, values are exact; otherwise, they depend on time.
+# With --icount, counts are exact; otherwise, they depend on the host's speed.
 answers=() next=0 parameters=
 board() {
 	local what=$1 options=() probe
@@ -50,7 +50,7 @@ answer() {
 
 value() { sed -nE "s/(^|.* )$1=([-0-9a-fx]+) .*/\2/p" <<<"$line"; }
 
-# mask WANTED WHAT: expect the next probe to get exactly these counters.
+# mask WANTED WHAT: expect the next probe to get exactly the counters in the mask WANTED.
 mask() {
 	answer
 	[ "$(value take)" = 0 ] && [ "$(value mask)" = "$1" ]
@@ -82,8 +82,8 @@ grown() {
 	result $? "$2"
 }
 
-# together A B WHOLE WHAT: expect two counts to add up to a third, within 3 percent because the
-# kernel's work varies.
+# together A B WHOLE WHAT: expect A + B to be WHOLE, within 3 percent, because the kernel's work
+# varies.
 together() {
 	[ "$3" -gt 0 ] && [ $((100 * ($1 + $2))) -ge $((97 * $3)) ] &&
 		[ $((100 * ($1 + $2))) -le $((103 * $3)) ]

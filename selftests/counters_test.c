@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that COUNTERS assigns each event a counter, which user mode can read with
- * a plain csrr; that it counts correctly; and that access and counters are released
- * with the session, or when a call fails.
+ * Proves that COUNTERS assigns each event a counter, which counts correctly and which user mode can
+ * read with a plain csrr; and that access and counters are released at the session's end, or when a
+ * call fails.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -159,7 +159,10 @@ TEST_F(counters, counts_scale_with_loop_length)
 		TH_LOG("counter %u: %llu in a loop, %llu in a loop ten times as long", counter,
 		       (unsigned long long)one, (unsigned long long)ten);
 		EXPECT_LT(one, ten);
-		/* The duration of a loop depends on the host. */
+		/*
+		 * If time is counted, the loop's count depends on the host, so check only that
+		 * counts increase.
+		 */
 		if (!exact)
 			continue;
 		EXPECT_LT(9 * one, ten);
@@ -252,7 +255,7 @@ TEST_F(counters, programmable_counters_trap_outside_session)
 	ASSERT_EQ(0, TAKE(&dtlb));
 	counter = self->counters.event[0].counter;
 	EXPECT_EQ(0, trace_signal_of_counter(counter));
-	/* No event uses the other counters. */
+	/* Counters that no event uses raise a signal when read. */
 	for (n = COUNTER_HPM; n < 32; n++)
 		EXPECT_EQ(n == counter ? 0 : SIGILL, trace_signal_of_counter(n)) {
 			TH_LOG("hpmcounter%u", n);
@@ -264,7 +267,7 @@ TEST_F(counters, programmable_counters_trap_outside_session)
 	EXPECT_EQ(SIGILL, trace_signal_of_counter(counter));
 }
 
-/* perf's restriction of CPU events does not apply here. */
+/* perf's restriction of CPU events, perf_event_paranoid, does not apply to COUNTERS. */
 TEST_F(counters, need_capability_regardless_of_perf_event_paranoid)
 {
 	const char *const rule = "/proc/sys/kernel/perf_event_paranoid";
@@ -450,7 +453,7 @@ TEST_F(counters, event_without_free_counter_returns_ebusy)
 
 #define PAGES	512
 
-/* Functions that touch pages, and the accesses that miss in each page. */
+/* Functions that touch pages, and the kinds of access that miss the TLB in each page. */
 static const struct touch {
 	void (*pages)(unsigned int count);
 	bool loads, stores, calls;
@@ -468,7 +471,7 @@ TEST_F(counters, event_list_of_manual_is_counted)
 		{ .type = 1, .code = DTLB_WRITE_MISS },
 		{ .type = 1, .code = ITLB_READ_MISS },
 	};
-	/* Misses of loads, stores and fetches. */
+	/* Indices of the misses of loads, stores and instruction fetches. */
 	static const unsigned int miss_at[] = { 1, 5, 7 };
 	const uint64_t loop = 20000 * TRACE_SPIN;
 	bool exact = trace_counts_instructions();

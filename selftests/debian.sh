@@ -70,7 +70,8 @@ for rows in 10000 60000; do
 	EOL
 done
 
-# The buffer must hold the whole trace. perf's wrapper is a script, which cannot be recorded.
+# The buffer must hold the whole trace. Name perf's binary, because its wrapper is a script, which
+# record refuses.
 cat >"$out/run/day.sh" <<'EOS'
 insmod /target/sifive_trace.ko || exit
 export LD_LIBRARY_PATH=/perf/lib
@@ -83,7 +84,7 @@ record() {
 	sifive-trace record -b 60M -e instructions:u -o "$1.rtd" "${@:2}" >"$1.out" 2>"$1.err"
 	echo "$1 $?" >>status
 }
-# One run that both perf stat and the recording count.
+# Make one run that is counted both by perf stat and by the recording.
 both() {
 	record "$1" --children /perf/perf.bin stat -x , -o "$1.stat" -e instructions:u "${@:2}"
 }
@@ -119,7 +120,7 @@ result $rc "the programs run on a board with Debian's file system"
 ln -s "$out/run" "$out/run/root/out"
 ln -s "$build/target" "$out/run/root/target"
 
-# reported NAME: whether the recording succeeded with no loss; writes report's output to NAME.json.
+# reported NAME: whether the recording succeeded without a loss; write report's output to NAME.json.
 reported() {
 	grep -qx "$1 0" "$out/run/status" &&
 		"$build/sifive-trace" report --strict --json --by thread \

@@ -27,7 +27,7 @@ done
 
 # ---- bindings ---------------------------------------------------------------
 
-# Debian 13 does not have this package.
+# The package dt-schema is missing in Debian 13.
 have_schema() { command -v dt-validate >"$out/dt-validate"; }
 
 # schema WHAT COMMAND...: run a test that needs dt-schema; expect COMMAND to print nothing.
@@ -120,7 +120,7 @@ pool() {
 # Each component with an SBA sink has a pool: some drivers support no other memory.
 pools() {
 	local address
-	# A component's description continues after a backslash.
+	# Join lines, because a component's description continues after a backslash.
 	sed -e :a -e '/\\$/N; s/\\\n//; ta' "tools/qemu/boards/$1.board" |
 		sed -nE 's/.*addr=0x([0-9a-f]+) .*sinks=[a-z+]*sba.*/\1/p' >"$out/$1.sba"
 	[ -s "$out/$1.sba" ] || return
@@ -397,7 +397,7 @@ grep -q 'trace@11018000.*memory-region.*not reserved' "$out/memory-record.txt" &
 	grep -qx '2 5' "$out/memory-record.txt"
 result $? "record fails if a sink's memory-region is not reserved, and works without a memory-region"
 
-# Each funnel of this board has its own memory, so each boot tests two cases.
+# Each funnel of this board has separate memory, so each boot tests two cases.
 f0=/soc/trace@11018000 f1=/soc/trace@11019000
 r0="&{/reserved-memory/trace-buffer@98000000}" r1="&{/reserved-memory/trace-buffer@98800000}"
 
@@ -413,7 +413,8 @@ two() {
 		done"
 }
 
-# refused NAME CPU NODE WHY WHAT: expect all three to report why the node's memory is not used.
+# refused NAME CPU NODE WHY WHAT: expect info, the kernel log and record to report that the memory
+# of NODE is not used because of WHY.
 refused() {
 	finds "$1-after" PROBLEM "$3 has no memory for its trace: its memory-region $4" \
 		"that overlaps nothing else" "$5"
@@ -447,7 +448,7 @@ result $? "record accepts memory that is not a pool"
 
 # ---- data for a bug report ------------------------------------------------------------
 
-# Serial numbers and an address, as a board's firmware sets them.
+# Add serial numbers and a network address to the tree, as a board's firmware does.
 cat >"$out/report.dts" <<'DTS'
 / {
 	serial-number = "SECRET-SERIAL";
@@ -509,7 +510,8 @@ has after.txt 'log: riscv-pmu-sbi: .*' 'log: sifive_trace: encoders: 4, funnels:
 	'finding: Tracing works here.'
 result $? "the bug report contains the drivers' lines in the kernel log, and the findings"
 
-# The page's table of P550 values, with the virtual board's addresses.
+# Compare the report with the table of values on the P550's page, whose addresses are replaced by
+# those of the virtual board.
 page_is_right() {
 	local key value rows=0
 	while read -r key value; do

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that read() drains a running capture: each byte once, in order, without a gap for a
- * reader that keeps up; that bytes overwritten before that are counted exactly and marked; and
- * how readers wait, stop, are killed, and replace each other.
+ * Proves that read() drains a running capture: a reader that keeps up gets each byte once, in
+ * order, without a gap; bytes overwritten before they are read are counted exactly, and marked.
+ * Also tests readers that wait, stop, are killed, or are replaced by others.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -25,15 +25,15 @@
 #define LONGEST		38
 #define SHORTEST	4
 
-/* Number of stores ahead of the reader, too few to fill the buffer. */
+/* Maximum number of stores that the reader has not read yet, too few to fill the buffer. */
 #define AHEAD		(BUFFER / LONGEST / 2)
 
-/* More than ten times the buffer. */
+/* Number of stores that fill the buffer more than ten times. */
 #define STORES		(10 * BUFFER / SHORTEST)
 
 /**
  * struct collected - bytes of a stream read so far
- * @bytes:	allocated bytes
+ * @bytes:	the bytes, in allocated memory
  * @size:	number of @bytes
  */
 struct collected {
@@ -102,7 +102,7 @@ static int decode(struct _test_data_drain *self)
 			    &self->stream);
 }
 
-/* Check that all @stores have been read without a gap, and the driver reports no loss. */
+/* Check that all @stores stores were read without a gap, and that the driver reports no loss. */
 static void check_whole(struct __test_metadata *_metadata, struct _test_data_drain *self,
 			uint32_t stores)
 {
@@ -303,7 +303,7 @@ static void check_values(struct __test_metadata *_metadata,
 		missing = false;
 		next = m->value + 1;
 	}
-	/* The last stores are in the stream, unless they, too, were not read in time. */
+	/* The stream ends with the last store, unless that was overwritten, too. */
 	if (!missing)
 		EXPECT_EQ(SAME + stores, next);
 }
@@ -338,7 +338,7 @@ TEST_F(drain, bytes_lost_by_overtaken_reader_are_counted_exactly)
 	check_values(_metadata, &self->stream, stores);
 }
 
-/* A slow reader does not make the time of a gap imprecise. */
+/* The times of a gap are precise even if the reader is slow. */
 TEST_F(drain, gap_begins_after_read_data_was_written)
 {
 	struct timespec written = {};
@@ -385,9 +385,7 @@ TEST_F(drain, each_gap_is_at_message_boundary_and_reported_offset)
 					  SIFIVE_TRACE_CONFIG_NO_TIMESTAMP));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	for (round = 1; round <= 30; round++) {
-		/*
-		 * Before being overtaken, readers have read part of a message, or nothing.
-		 */
+		/* The reader has read part of a message, or nothing, before it is overtaken. */
 		store_values(&self->s, SAME + next, SAME + next + part);
 		next += part;
 		ASSERT_LT(0, collect(&self->got, self->s.fd, 1 + round % 12 * 17));
@@ -492,7 +490,7 @@ TEST_F(drain, read_into_bad_buffer_consumes_no_data)
 	check_whole(_metadata, self, AHEAD);
 }
 
-/* Every read() faults in memory that nothing has touched. */
+/* Every read() writes to untouched memory, which causes a page fault. */
 TEST_F(drain, read_into_untouched_memory_is_complete)
 {
 	const size_t count = 3 * 4096;
@@ -522,7 +520,7 @@ static void nothing(int number)
 
 static volatile bool interrupted;
 
-/* Repeat this, because on a slow machine the first signals arrive before read() waits. */
+/* Repeat this, because on a slow machine, the first signals arrive before read() waits. */
 static void *interrupt(void *arg)
 {
 	while (!interrupted) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Compares the instructions that record --calls and decode show for programs under Linux with
-# those that the emulator logs one by one: they must be equal, and none may be missing. Prints
+# those that the emulator logs one by one: they must be equal, without gaps. Prints
 # TAP.
 #
 #	exact.sh BUILD [long]
@@ -92,7 +92,7 @@ record_it() {
 	echo "logged $1 $4"
 }
 
-# exactly BOARD MODE...: make all recordings in these modes, then compare each with its log.
+# exactly BOARD MODE...: make the recordings in these modes, then compare each with its log.
 exactly() {
 	board "$1" --icount --monitor --qemu "$addresses" -- "
 folder=$out

@@ -19,7 +19,10 @@
 
 #define BUFFER	4194304
 
-/* Number of times that the process sleeps, so that its thread is switched in again. */
+/*
+ * Number of times that the process sleeps, each of which makes the kernel switch its thread in
+ * again.
+ */
 #define SLEEPS	20
 
 /* Argument that makes the executed program work, sleep, and do nothing else. */
@@ -256,7 +259,7 @@ TEST_F(exec, pause_does_not_begin_recording)
 	EXPECT_LE(SLEEPS / 2, self->after.parts);
 }
 
-/* The next START does not wait. */
+/* The next START does not wait for an execve(). */
 TEST_F(exec, flag_applies_to_one_start)
 {
 	pid_t child = fork();
@@ -279,7 +282,7 @@ TEST_F(exec, flag_applies_to_one_start)
  * @mappings:	number of mappings
  * @samples:	number of samples in user mode
  * @kernel:	number of samples in the kernel
- * @during:	number of samples in the kernel without a part in user mode
+ * @during:	number of samples in the kernel without a user-mode address
  * @outside:	number of samples whose address in user mode is not in a mapping
  */
 struct program {
@@ -375,7 +378,7 @@ static int capture_program(struct _test_data_exec *self, struct program *program
 	return ret ?: trace_is_whole(&totals) ? 0 : -EBADMSG;
 }
 
-/* Until execve() ends, the saved registers are those of the program that called it. */
+/* Until execve() ends, the saved registers are those of the calling program. */
 static void sample_program(struct __test_metadata *_metadata, struct _test_data_exec *self,
 			   uint32_t flags)
 {

@@ -30,7 +30,10 @@ static void tell(const char *call, int ret)
 	begun = trace_clock();
 }
 
-/* Print counts of messages; "unsynced" counts Errors that no synchronisation follows. */
+/*
+ * Print the numbers of messages, by kind; "unsynced" is the number of Errors not followed by a
+ * synchronisation.
+ */
 static void tell_stream(const struct trace_stream *stream)
 {
 	unsigned int data = 0, errors = 0, gaps = 0, unsynced = 0;
@@ -125,9 +128,7 @@ int main(int argc, char **argv)
 			trace_store(s.page, s.reg, i, 4);
 		if (also >= 0)
 			store_also(also);
-		/*
-		 * Store until the encoder has room to report its loss and continues.
-		 */
+		/* Store until the encoder has room, reports its loss, and continues. */
 		if (flags & SIFIVE_TRACE_CONFIG_OVERFLOW) {
 			usleep(50000);
 			trace_store(s.page, s.reg, i, 4);

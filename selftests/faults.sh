@@ -24,7 +24,7 @@ boardfile=tools/qemu/boards/$board.board
 
 # ---- the board's side ------------------------------------------------------
 
-# Runs a probe for each line that the host writes, until asked to end.
+# Run a probe for each line that the host writes, until the host writes "end".
 guest='
 insmod /target/sifive_trace.ko || exit 1
 step=0
@@ -43,7 +43,7 @@ probe() {
 	local i
 	echo "$*" >"$out/go.tmp"
 	mv "$out/go.tmp" "$out/go.$step"
-	# After ten minutes, the probe counts as hung.
+	# A probe that takes ten minutes counts as hung.
 	for ((i = 0; i < 12000; i++)); do
 		[ ! -e "$out/answer.$step" ] && kill -0 "$board_pid" || break
 		sleep 0.05
@@ -53,7 +53,7 @@ probe() {
 	step=$((step + 1))
 }
 
-# value NAME: print the value of NAME in the last answer; nothing if missing.
+# value NAME: print the value of NAME in the last answer, or nothing if it is missing.
 value() { sed -nE "s/(^|.* )$1=([-0-9]+) .*/\2/p" <<<"$answer"; }
 words() { sed -nE 's/.*words=//p' <<<"$answer"; }
 
@@ -72,7 +72,7 @@ end_board() {
 	sed 's/^/# /' "$out/board.log"
 }
 
-# set_property COMPONENT PROPERTY VALUE, through the monitor.
+# set_property COMPONENT PROPERTY VALUE: set the property through the monitor.
 set_property() {
 	python3 - "$socket" "$@" <<-'PY'
 	import json, socket, sys
@@ -107,7 +107,7 @@ node_of() {
 		print "trace@" $0 }' "$boardfile"
 }
 
-# Expect all calls to have returned, and those that wait for hardware to have timed out.
+# Expect the probe to have completed all calls, even those that wait for hardware until a timeout.
 is_bounded() { [ -n "$(value close)" ]; }
 
 works() {
@@ -159,7 +159,7 @@ fi
 fault $sink fault-limit-stuck=on off config $EIO "limit"
 fault $sink fault-bus-error-after=64 0 stop $EIO "sink error"
 
-# After a bus error, STATUS has the error flag, and the bytes before the error can be read.
+# After a bus error, STATUS must report the error, and the bytes before the error must be readable.
 set_property $sink fault-bus-error-after 64
 probe
 [ "$(value sink_error)" = 1 ] && [ "$(value bytes)" = 64 ]

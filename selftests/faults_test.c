@@ -29,7 +29,7 @@ FIXTURE(faults) {
 	char *fresh;
 	/* Number of faults in each page of @fresh, and in all other pages. */
 	unsigned int page[PAGES], others;
-	/* Number of major faults, and of faults in touch(). */
+	/* Number of major faults, and number of faults in touch(). */
 	unsigned int major, touched;
 };
 
@@ -161,7 +161,10 @@ TEST_F(faults, each_new_page_causes_one)
 	EXPECT_EQ(PAGES, self->touched);
 }
 
-/* A read maps the shared zero page, which the first write replaces. */
+/*
+ * The first read maps the shared zero page, and the first write replaces it, which causes a second
+ * fault.
+ */
 TEST_F(faults, page_written_after_read_causes_two)
 {
 	unsigned int i;
@@ -201,7 +204,7 @@ TEST_F(faults, other_processes_are_not_recorded)
 	EXPECT_EQ(PAGES, faulted(self, 0));
 }
 
-/* The kernel's own accesses are part of a system call. */
+/* The kernel's accesses to user memory during a system call are not recorded as page faults. */
 TEST_F(faults, kernel_accesses_are_not_recorded)
 {
 	int ends[2];

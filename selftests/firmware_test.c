@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that samples count firmware events exactly, regardless of perf, and that an event
- * is refused if it cannot be counted. The event is an illegal instruction: firmware handles each
- * one before the kernel does, and only the test executes any.
+ * is refused if it cannot be counted. The event is an illegal instruction: firmware handles and
+ * counts each one before the kernel does, and only this test executes any.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -23,9 +23,9 @@
 #define INTERVAL	1000000
 #define ILLEGAL		4
 #define EVENTS		22
-/* This bit of a raw perf event selects a firmware event. */
+/* Bit of a raw perf event's config that selects a firmware event. */
 #define PERF_FIRMWARE	BIT64(63)
-/* Number of illegal instructions that the test executes, before and after a check. */
+/* Number of illegal instructions that the test executes before a check, and again after it. */
 #define BEFORE		70
 #define AFTER		130
 
@@ -135,8 +135,8 @@ static void let_run(int pipe)
 }
 
 /*
- * @other: pipe to which another process writes while it also executes illegal instructions; -1 if
- * there is none
+ * Check the counts of the samples. @other: pipe to which another process writes while it executes
+ * illegal instructions, or -1 if there is no such process.
  */
 static void count(struct __test_metadata *_metadata, struct _test_data_firmware *self, int other)
 {
@@ -149,7 +149,7 @@ static void count(struct __test_metadata *_metadata, struct _test_data_firmware 
 	if (other >= 0)
 		let_run(other);
 	execute_illegal(BEFORE);
-	/* This makes the driver check its counters, which must keep counting. */
+	/* STATUS makes the driver check its counters, which must keep counting. */
 	ASSERT_EQ(0, trace_status(self->fd, &status));
 	EXPECT_EQ(0, status.counters_lost) {
 		TH_LOG("%s", status.message);
@@ -212,7 +212,7 @@ TEST_F(firmware, event_counted_by_perf_is_refused_as_busy)
 	EXPECT_EQ(0, query(self, ILLEGAL, &counters));
 	EXPECT_EQ(1u << 31, counters);
 	ASSERT_EQ(0, COUNTERS());
-	/* Later perf events do not affect the session's counter. */
+	/* A perf event opened later does not affect the session's counter. */
 	perf = trace_perf_open(&attr, -1, self->encoder.cpu);
 	ASSERT_LE(0, perf);
 	ASSERT_EQ(0, trace_perf_enable(perf));

@@ -250,8 +250,8 @@ static void random_ioctl(struct __test_metadata *_metadata,
 		TH_LOG("call %u: errno %d, %s", call, -ret, strerror(-ret));
 	}
 	/*
-	 * Good memory is not rejected, unless the size exceeds it. START is exempt, because its
-	 * argument contains another pointer.
+	 * The call must accept good memory, unless the argument's size exceeds it. START is exempt,
+	 * because its argument contains another pointer.
 	 */
 	if (where < ARG_READONLY && (size <= room || size > PAGE) &&
 	    call != _IOC_NR(SIFIVE_TRACE_IOC_START))
@@ -260,7 +260,7 @@ static void random_ioctl(struct __test_metadata *_metadata,
 		}
 	if (where == ARG_READONLY || where == ARG_UNMAPPED)
 		ASSERT_NE(0, ret);
-	/* Only the argument may be written. */
+	/* The call may write only to its argument. */
 	if (where >= ARG_READONLY)
 		return;
 	if (size > calls[call].size)
@@ -281,7 +281,10 @@ static void random_command(struct __test_metadata *_metadata,
 
 	if (r & 1)
 		cmd = SIFIVE_TRACE_IOC_TYPE << 8 | (cmd & 0xffff00ff);
-	/* The kernel handles FIONREAD and the like itself: types 'T', 'f' and 0. */
+	/*
+	 * Skip types 'T', 'f' and 0, because the kernel itself handles FIONREAD and similar
+	 * commands.
+	 */
 	if (_IOC_TYPE(cmd) != SIFIVE_TRACE_IOC_TYPE ||
 	    _IOC_DIR(cmd) == (_IOC_READ | _IOC_WRITE) ||
 	    cmd == _IO(SIFIVE_TRACE_IOC_TYPE, _IOC_NR(SIFIVE_TRACE_IOC_INFO)))
@@ -291,7 +294,7 @@ static void random_command(struct __test_metadata *_metadata,
 	ASSERT_EQ(-ENOTTY, trace_ioctl(self->fd[(r >> 32) % FDS], cmd, self->good));
 }
 
-/* Perform a random operation other than a command on a descriptor. */
+/* Perform a random operation on a descriptor: a call other than ioctl(). */
 static void random_file_call(struct __test_metadata *_metadata,
 			     struct _test_data_fuzz *self)
 {
@@ -326,7 +329,7 @@ static void random_file_call(struct __test_metadata *_metadata,
 			    type, p.fd, (off_t)(odd_number(&self->seed) & ~0xfffull));
 		if (page == MAP_FAILED)
 			break;
-		/* Only mappings that the interface allows are possible. */
+		/* A mapping that succeeds must be one that the interface allows. */
 		ASSERT_EQ(MAP_SHARED, type);
 		ASSERT_EQ(0, prot & PROT_EXEC);
 		if (self->page[i])
@@ -362,7 +365,7 @@ TEST_F_TIMEOUT(fuzz, driver_survives_random_calls, 3600)
 	}
 	TH_LOG("%lu calls, %lu succeeded", self->calls, self->successes);
 
-	/* A correct session still works. */
+	/* After all random calls, a session still works. */
 	for (i = 0; i < FDS; i++) {
 		if (self->page[i])
 			munmap(self->page[i], PAGE);

@@ -17,7 +17,7 @@ rm -rf "$out"
 mkdir -p "$out"
 . selftests/tap.sh
 
-# boot BOARD OPTION... -- COMMANDS: boot a board; what it prints is in $out/log.
+# boot BOARD OPTION... -- COMMANDS: boot a board; write its output to $out/log.
 boot() {
 	rm -f "$out/results"
 	tools/qemu/board run "$1" --target "$target" --out "$out" "${@:2}" 2>&1 |
@@ -52,7 +52,7 @@ run "${differs[@]}" -- 'insmod /target/sifive_trace.ko || exit 1
 result $? "the board ran to the end, and the kernel's log is clean"
 for t in registers_test capture_test ring_test; do
 	passed $t
-	result $? "$t passes: single sink 0, no SinkBaseHigh, writable stall bit, Svpbmt"
+	result $? "$t passes with single sink 0, without SinkBaseHigh, with a writable stall bit and Svpbmt"
 done
 
 # ---- memory ----------------------------------------------------------------
@@ -86,8 +86,8 @@ result $? "a buffer that crosses 4 GiB is replaced by one that does not"
 
 # ---- the end of the kernel -----------------------------------------------------------
 
-# left_inactive WHAT FILE: expect the writes in FILE to have enabled each component, and the last
-# one to have made it inactive.
+# left_inactive WHAT FILE: expect the register writes in FILE to have enabled each component, and
+# the last write to have made it inactive.
 left_inactive() {
 	local id
 	for id in te0 te1 te2 te3 tf0; do
@@ -121,8 +121,8 @@ ended "$capture
 result $? "power-off: the board powers off during a capture"
 left_inactive power-off "$out/model.log"
 
-# The second kernel runs the same command. The accesses that the model has logged by then are those
-# of the first kernel, because nothing else writes before the second kernel's driver is loaded.
+# The second kernel runs the same command. Copy the log of register accesses before the second
+# kernel's driver is loaded, so that it contains only the first kernel's accesses.
 cp -L "$KERNEL/vmlinux" "$out/image"
 cp "$(tools/qemu/setup/initramfs.sh "$KERNEL")" "$out/initramfs"
 ended "if [ -e running ]; then
@@ -210,7 +210,7 @@ boot fpga --dts "$out/many.dts" --qemu "$many" -- '
 result $? "65 encoders: the board ran to the end"
 grep -q 'sifive_trace: encoders: 64, funnels: 1; trace@11140000 is refused: more than 64 encoders$' \
 	"$out/many.txt"
-result $? "65 encoders: 64 are present, and the last is refused because of the limit"
+result $? "65 encoders: 64 encoders are present, and the last one is refused because of the limit"
 [ "$(value config)" = 0 ] && [ "$(value stop)" = 0 ] && [ "$(value data)" = 100 ]
 result $? "65 encoders: a capture contains everything that was stored"
 
@@ -233,7 +233,7 @@ supplied() {
 		--qemu "-trace sifive_trace_write -D $out/model.log" -- "$@"
 }
 
-# Print the changes of supplies in order, one word for each.
+# Print the supplies' state changes in order, one word for each change.
 supplies() { sed -nE "s/.*$1: supplies: ([a-z]+) ([0-9]+) (on|off)/\1\2\3/p" "$out/log" | tr '\n' ' '; }
 
 supplied '
@@ -270,7 +270,7 @@ for broken in clock reset; do
 	why=$([ $broken = clock ] && echo "no clock" || echo "in reset")
 	grep -q "encoders: 0, funnels: 0.*is refused: $why: -EIO" "$out/log" &&
 		[ "$(grep -c "^[0-9a-f]*.trace: $why: -EIO" "$out/log")" = 3 ]
-	result $? "supplies: if the $broken fails, each component is refused, and the message says so"
+	result $? "supplies: if the $broken fails, each component is refused, and a message states the reason"
 	! grep -q sifive_trace_write "$out/model.log"
 	result $? "supplies: if the $broken fails, no component is written to"
 done
@@ -284,7 +284,8 @@ board() {
 	result $? "$what: the board ran to the end"
 }
 
-# says FILE PATTERN NAME: expect a line that matches the extended regular expression.
+# says FILE PATTERN NAME: expect a line in FILE that matches the extended regular expression
+# PATTERN.
 says() {
 	grep -qE -- "$2" "$out/$1"
 	local status=$?

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that no program can do more than the interface permits: not with racing threads,
- * overflowing numbers, any mmap() offset or passed descriptors, nor as an unprivileged user;
- * and that thousands of sessions leak nothing.
+ * Proves that no program can do more than the interface permits, whether with racing threads,
+ * overflowing numbers, any mmap() offset, passed descriptors, or as an unprivileged user; and that
+ * thousands of sessions leak nothing.
  *
  * TRACE_SECONDS: duration of the threads' race in seconds (default 5).
  *
@@ -298,7 +298,7 @@ TEST_F(hostile, no_buffer_size_overflows)
 			config.sink = SIFIVE_TRACE_SINK_SBA;
 			config.channels = 1;
 			config.buffer = around[i] + (uint64_t)off;
-			/* These sizes are small and valid. */
+			/* These sizes are valid, because they are small. */
 			if (!around[i] && off >= 0)
 				continue;
 			ret = trace_config(self->s.fd, &config);
@@ -387,7 +387,7 @@ TEST_F(hostile, only_selected_stimulus_page_can_be_mapped)
 		offset = (uint64_t)i << 12;
 		if (i >= 4096)
 			offset = trace_random(&seed) >> (seed % 52) & ~0xfffull;
-		/* This session may write the counts of losses. */
+		/* This offset is also valid: it maps the counts of losses. */
 		if (offset == SIFIVE_TRACE_MMAP_LOSSES)
 			continue;
 		page = map_at(self->s.fd, offset);
@@ -420,7 +420,7 @@ TEST_F(hostile, kernel_refuses_indirect_access_to_page)
 	EXPECT_EQ(MAP_FAILED, mremap(self->s.page, 0, 4096, MREMAP_MAYMOVE));
 	EXPECT_EQ(-1, mprotect(self->s.page, 4096, PROT_READ | PROT_EXEC));
 	EXPECT_EQ(-1, madvise(self->s.page, 4096, MADV_DOFORK));
-	/* A page that mremap() has moved is still the same page. */
+	/* A page moved by mremap() still allows no indirect access. */
 	self->s.page = mremap(self->s.page, 4096, 4096,
 			      MREMAP_MAYMOVE | MREMAP_FIXED, (void *)0x10000000);
 	ASSERT_EQ((void *)0x10000000, self->s.page);
@@ -698,7 +698,7 @@ TEST_F(long_run, many_sessions_leak_no_memory)
 	if (trace_repeat(CYCLES) < CYCLES)
 		SKIP(return, "too few sessions to reveal a leak: TRACE_PART is set");
 	for (i = 0; i < CYCLES + 200; i++) {
-		/* Measure after one-time allocations. */
+		/* Start measuring after the one-time allocations of the first sessions. */
 		if (i == 200) {
 			unreclaimable = memory_line("SUnreclaim:");
 			vmalloc = memory_line("VmallocUsed:");

@@ -30,7 +30,7 @@ FIXTURE(hotplug) {
 	int fd;
 	struct sifive_trace_info info;
 	struct sifive_trace_config config;
-	struct trace_session each[MAX_CPU];	/* pages of all encoders, by index */
+	struct trace_session each[MAX_CPU];	/* sessions with the page of each encoder */
 	struct trace_writer writer[MAX_CPU];
 	uint32_t leaver;			/* encoder whose CPU goes offline */
 	char online[64];
@@ -79,7 +79,7 @@ static void configure(struct __test_metadata *_metadata, struct _test_data_hotpl
 		       SIFIVE_TRACE_SINK_SBA : SIFIVE_TRACE_SINK_SRAM, flags);
 }
 
-/* End the session, which the mappings also keep open. */
+/* End the session, for which the mappings must be removed, too. */
 static void close_all(struct _test_data_hotplug *self)
 {
 	uint32_t i;
@@ -144,7 +144,7 @@ static void limit_writers(struct _test_data_hotplug *self, uint32_t limit)
 		__atomic_store_n(&self->writer[i].limit, limit, __ATOMIC_RELAXED);
 }
 
-/* Wait until each writer has stored this number, which is below its limit. */
+/* Wait until each writer has stored the value @least, which is below its limit. */
 static void wait_writers(struct _test_data_hotplug *self, uint32_t count)
 {
 	uint32_t i;
@@ -220,7 +220,7 @@ TEST_F(hotplug, stream_ends_complete_and_others_continue)
 	EXPECT_EQ(BIT64(self->leaver), status.ended);
 	EXPECT_NE(0, status.flags & SIFIVE_TRACE_STATUS_RUNNING);
 	at_end = __atomic_load_n(&self->writer[self->leaver].next, __ATOMIC_ACQUIRE);
-	/* More stores than any writer has made so far. */
+	/* Raise the limit beyond the stores that any writer has made so far. */
 	limit_writers(self, 2 * FEW);
 	wait_writers(self, FEW + 100);
 	for (i = 0; i < self->info.encoders; i++)
@@ -242,9 +242,12 @@ TEST_F(hotplug, stream_ends_complete_and_others_continue)
 			EXPECT_EQ(stored, seen.data);
 			continue;
 		}
-		/* The encoder's thread runs on another CPU, and its stores produce no messages. */
+		/*
+		 * The writer of this encoder now runs on another CPU, and its stores produce no
+		 * messages.
+		 */
 		EXPECT_LE(100, seen.data);
-		/* The last store may not be counted yet. */
+		/* The writer may not have counted its last store yet. */
 		EXPECT_GE(at_end + 1, seen.data);
 		EXPECT_GT(stored, seen.data);
 	}

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that CONFIG accepts the instruction modes that the encoders support; that only threads
- * of the session are traced, each by name and after a Sync, alongside the program's own stores;
- * and that unprivileged users get no kernel addresses.
+ * Proves that CONFIG accepts the instruction modes that the encoders support; that only threads of
+ * the session are traced, that each part begins with a Sync message and names its thread, and that
+ * the program's own stores are in the same trace; and that unprivileged users get no kernel
+ * addresses.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -22,11 +23,14 @@
 /* Number of times that two threads or processes take turns. */
 #define TURNS	50
 
-/* Number of processes that run one after another; maximum number of owners, never reached. */
+/*
+ * Number of processes that run one after another, and an upper limit on the number of traced
+ * threads.
+ */
 #define PROCESSES 10
 #define OWNERS	64
 
-/* A ring that holds more than one part. */
+/* Size of a ring that holds more than one part. */
 #define RING	262144
 
 /**
@@ -219,7 +223,10 @@ TEST_F(instruction, info_reports_modes_that_config_accepts)
 	}
 }
 
-/* A configuration that is valid except for one assignment; the previous configuration is kept. */
+/*
+ * Expect a configuration to be refused that is valid except for one assignment, and the previous
+ * configuration to be kept.
+ */
 #define REFUSED(error, assignment)				\
 do {								\
 	struct sifive_trace_config __c = good;			\
@@ -250,7 +257,7 @@ TEST_F(instruction, invalid_settings_are_refused)
 	REFUSED(-EINVAL, instruction.flags = SIFIVE_TRACE_INSTRUCTION_ALL);
 }
 
-/* The sink's last 1024 bytes are not used. */
+/* The driver leaves the last 1024 bytes of the sink unused. */
 TEST_F(instruction, sink_without_room_for_one_part_is_refused)
 {
 	if (!(self->s.encoder.flags & SIFIVE_TRACE_ENCODER_RAWIO))
@@ -363,7 +370,10 @@ TEST_F(instruction, many_successive_processes_are_traced)
 	unsigned int i;
 	pid_t child;
 
-	/* Use the mode with the fewest bytes, because the kernel's work is traced, too. */
+	/*
+	 * Use the mode that produces the fewest bytes, because the kernel's instructions are
+	 * traced, too.
+	 */
 	self->s.instruction.mode = SIFIVE_TRACE_INSTRUCTION_HTM_OPTIMISED;
 	ASSERT_EQ(0, begin(self, SIFIVE_TRACE_INSTRUCTION_CHILDREN));
 	for (i = 0; i < PROCESSES; i++) {
@@ -386,7 +396,7 @@ TEST_F(instruction, all_threads_are_traced_on_request)
 	usleep(10000);
 	check(_metadata, self);
 	EXPECT_LE(TURNS, times_of(&self->found, child));
-	/* The idle thread's id is 0. */
+	/* The idle thread, whose id is 0, is also traced. */
 	EXPECT_LT(0, times_of(&self->found, 0));
 }
 
@@ -502,7 +512,7 @@ TEST_F(instruction, stores_are_in_the_same_buffer)
 	EXPECT_EQ(0, first);
 }
 
-/* The program's stores are kept even while nothing is traced. */
+/* The caller's stores are kept although only the child is traced. */
 TEST_F(instruction, stores_of_untraced_threads_are_kept)
 {
 	uint32_t i, first, last;
@@ -511,7 +521,7 @@ TEST_F(instruction, stores_of_untraced_threads_are_kept)
 	ASSERT_EQ(0, configure(self, BUFFER, 0));
 	child = fork();
 	if (!child) {
-		/* The child calls START itself, and becomes the traced process. */
+		/* The process that calls START is the one that is traced. */
 		if (trace_start(self->s.fd, 0))
 			_exit(1);
 		usleep(1000);
@@ -655,7 +665,10 @@ TEST_F(instruction, sram_fills_without_overwriting_beginning)
 
 TEST_F(instruction, drained_capture_is_read_while_running)
 {
-	/* A slow machine traces more than the ring holds. */
+	/*
+	 * Reserve memory for many buffers, because a slow machine traces more than one buffer
+	 * holds.
+	 */
 	size_t size = 0, room = TURNS * (size_t)BUFFER;
 	uint8_t *bytes = mmap(NULL, room, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -709,7 +722,7 @@ TEST_F(instruction, reading_needs_permission_to_trace_kernel)
 	EXPECT_EQ(EPERM, trace_read_unprivileged());
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 	EXPECT_EQ(EPERM, trace_read_unprivileged());
-	/* Only instruction trace causes the error: the user can read other captures. */
+	/* Without instruction trace, the same user can read the capture. */
 	memset(&self->s.instruction, 0, sizeof(self->s.instruction));
 	ASSERT_EQ(0, begin(self, 0));
 	usleep(1000);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that processes share a session: each process that the owner admits has its own channels,
- * which become free however it ends; mappings outlive the session without raising a signal; and no
- * other process can join.
+ * Proves that processes can share a session: each process that the owner admits gets separate
+ * channels, which are freed however the process ends; mappings outlive the session without raising
+ * a signal; and no other process can join.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -64,7 +64,7 @@ static int join(int fd, int session, uint32_t channels, struct sifive_trace_join
 	return trace_ioctl(fd, SIFIVE_TRACE_IOC_JOIN, arg);
 }
 
-/* Return a new member's channel number, -1 if no channel is free, or another negative error. */
+/* Join as a new member; return its channel, -1 if no channel is free, or another negative error. */
 static int join_new(uint32_t channels, int *fd, struct sifive_trace_join *arg)
 {
 	int ret;
@@ -253,7 +253,7 @@ TEST_F(join, unused_channels_are_assigned_first_and_upwards)
 	}
 }
 
-/* A descriptor that a child inherits keeps the file open, but does not keep the channels. */
+/* A member's channels are freed with its mappings, even if a descriptor keeps its file open. */
 TEST_F(join, channels_are_released_with_mappings)
 {
 	const uint32_t one = 1u << TRACE_CHANNEL;
@@ -570,7 +570,7 @@ TEST_F(join, stores_after_session_end_are_discarded)
 	losses[2]++;
 	/* A load from the page shows that there is room for a store. */
 	EXPECT_NE(0, *(volatile uint32_t *)((char *)page + TR_ITC_STIMULUS));
-	/* After the session's end, records neither wait for room in its sinks nor are dropped. */
+	/* The byte for the sink shows room, so that records neither wait nor are dropped. */
 	EXPECT_EQ(0, ((volatile uint8_t *)losses)[SIFIVE_TRACE_FULL_BYTES +
 						  self->s.encoder.index]);
 	EXPECT_EQ(-ENXIO, join(fd, -1, ALL, &joined));

@@ -7,8 +7,8 @@
 #
 # The module is recompiled for a tree only if an input has changed since it last compiled without
 # a warning, in any checkout. The inputs are the sources, the tree, the compiler and this script.
-# The folder compiled/ next to LIST has a file for each such result. With TRACE_PART=1, the module
-# is compiled for all trees. Lines with "# |" form a table for the summary.
+# The folder compiled/ next to LIST contains a file for each set of inputs that has compiled. With
+# TRACE_PART=1, the module is compiled for all trees. Lines with "# |" form a table for the summary.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -18,7 +18,7 @@ mkdir -p "$build" "$compiled"
 rm -rf "$build"/{driver,include,broken.log}
 . selftests/tap.sh
 
-# A tree never changes, because each new tree gets a new name.
+# A tree's name identifies its content, because each new tree gets a new name.
 sources=$(find driver include VERSION selftests/kernels.sh tools/build-module.sh -type f |
 	LC_ALL=C sort | xargs sha256sum)
 inputs() {
@@ -95,7 +95,7 @@ while read -r suite version variant kind rest; do
 	[ "$rc" -eq 0 ] && cell[$suite $version,$variant]=ok || cell[$suite $version,$variant]=FAILED
 done <"$list"
 
-# The test must detect a tree for which the module does not compile.
+# Check that the test detects a module that does not compile.
 any=$(awk '$3 == "gcc" && $4 == "tree" { print $5; exit }' "$list")
 cp -r driver include "$build/"
 echo 'int sft_unused(void) { return undeclared; }' >>"$build/driver/session/main.c"

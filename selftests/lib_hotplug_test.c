@@ -18,7 +18,7 @@
 
 #define ROUNDS	5
 
-/* More cycles or instructions than any round takes. */
+/* Upper limit on the cycles or instructions of a round. */
 #define TOO_FAR	BIT64(40)
 
 /**
@@ -111,7 +111,10 @@ static void calls_continue(struct __test_metadata *_metadata,
 	calls_loop(99);
 	ASSERT_EQ(0, sifive_trace_off(self->trace));
 
-	/* Without SRC, each encoder has its own sink, and the sink's index is known only now. */
+	/*
+	 * Without SRC, each encoder has a separate sink, whose index identifies the source and is
+	 * known only after CONFIG.
+	 */
 	ASSERT_EQ(0, trace_encoder(self->fd, self->leaver.index, &self->leaver));
 	source = self->leaver.src_bits ? self->leaver.src : self->leaver.sink;
 	ASSERT_GT(SIFIVE_TRACE_MAX_ENCODERS, source);

@@ -159,7 +159,7 @@ TEST_F(lib, invalid_core_and_funnel_counts_are_refused)
 	FAILED(perfInit(-1, 1));
 	FAILED(perfInit(0, 1));
 	FAILED(perfInit(1, -1));
-	/* The driver's addresses are used; other addresses only cause a notice. */
+	/* Numbers that differ from the driver's are accepted, with a notice. */
 	EXPECT_EQ(0, perfInit(1000, 1000));
 	EXPECT_STRNE("", perfErrorString());
 	EXPECT_EQ(0, init(self));
@@ -190,7 +190,7 @@ TEST_F(lib, out_of_range_arguments_are_refused)
 	FAILED(perfManualInit(&cache, 1, CHANNEL, raw, self->buffer));
 	FAILED(perfManualInit(twice, 2, CHANNEL, raw, self->buffer));
 	FAILED(perfFuncEntryExitInit(NULL, 0, 32, raw, self->buffer));
-	/* Initialisation still works after all these errors. */
+	/* Initialisation succeeds after all these errors. */
 	EXPECT_EQ(0, perfManualInit(NULL, 0, CHANNEL, raw, self->buffer));
 	ASSERT_EQ(0, trace_encoder(self->fd, 0, &self->encoder));
 	if (self->encoder.flags & SIFIVE_TRACE_ENCODER_TS_CHANNELS)
@@ -502,7 +502,7 @@ static void record_and_check(struct __test_metadata *_metadata,
 		TH_LOG("%s", perfErrorString());
 	}
 	EXPECT_EQ(SIFIVE_TRACE_STATUS_CONFIGURED, trace_flags(self->lib.fd));
-	/* Tracing is off: no records, no errors. */
+	/* Tracing is off, so calls succeed without writing records. */
 	EXPECT_EQ(0, perfWriteCntrs());
 	ASSERT_EQ(0, perfTraceOn());
 	for (record = 0; record < RECORDS; record++)
@@ -559,7 +559,7 @@ TEST_F(records, need_no_executable_memory)
 	record_and_check(_metadata, self, variant->type);
 }
 
-/* The program can read a counter as soon as it has the counter's number. */
+/* The program can read a counter once the initialisation has returned its number. */
 TEST_F(lib, counters_are_readable_before_and_after_tracing)
 {
 	const uint64_t turns = 100000;
@@ -678,7 +678,7 @@ TEST_F(lib, writing_trace_does_not_stop_tracing)
 	ASSERT_EQ(0, perfTraceOff());
 	written(_metadata, self, &stream);
 	before = stream.count;
-	/* The trace can be written a second time. */
+	/* The trace can be written to a file a second time. */
 	written(_metadata, self, &stream);
 	EXPECT_EQ(before, stream.count);
 }
@@ -744,7 +744,7 @@ TEST_F(lib, forked_child_does_not_write_to_parent_trace)
 		ASSERT_EQ(0, perfWriteCntrs());
 		child = forks ? fork() : 0;
 		if (forks && !child) {
-			/* The call fails without a signal. */
+			/* The process gets no signal: the call fails instead. */
 			perfWriteCntrs();
 			_exit(perfWriteTrace("/tmp/lib_test.child") ? 0 : 1);
 		}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that any number of concurrent threads is recorded: more threads than there are channels,
- * while signals interrupt them and they migrate between harts. Each record is in the trace, none is
- * lost, and once a thread shares a channel, the headers of its records name it. Also proves that in
- * a child, ordinary memory replaces the mapping of its parent's counts.
+ * while signals interrupt them and they migrate between harts. No record is lost, and once threads
+ * share a channel, the headers of their records name the threads. Also proves that in a child,
+ * ordinary memory replaces the mapping of its parent's counts.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -115,8 +115,9 @@ static void start_and_join(struct __test_metadata *_metadata, unsigned int threa
 
 	ASSERT_NE(NULL, thread);
 	/*
-	 * Populate the stacks here: harts that fault together spin on the page table's lock,
-	 * for a long time when the emulator has fewer CPUs than harts.
+	 * Populate the stacks here, because harts that take page faults at the same time spin on
+	 * the page table's lock, for a long time if the host has fewer CPUs than the board has
+	 * harts.
 	 */
 	ASSERT_EQ(0, mlockall(MCL_CURRENT | MCL_FUTURE));
 	pthread_attr_init(&attr);

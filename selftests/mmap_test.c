@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that mmap() maps the stimulus pages of the session's encoders and nothing
- * else, for the session's owner and lifetime only, and that the mappings can neither
- * grow, be executed, nor be inherited.
+ * Proves that mmap() maps only the stimulus pages of the session's encoders, only for the session's
+ * owner and only during the session, and that the mappings cannot grow, be executed or be
+ * inherited.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -79,7 +79,7 @@ TEST_F(mapping, other_offsets_are_refused)
 	uint64_t offsets[] = {
 		self->info.encoders * page, SIFIVE_TRACE_MAX_ENCODERS * page,
 		(SIFIVE_TRACE_MAX_ENCODERS + 1) * page, 0x11000000, 0x80000000,
-		/* These would select encoder 0 if the upper half were truncated. */
+		/* These offsets would select encoder 0 if the upper half were truncated. */
 		page << 32, page << 31, (uint64_t)INT64_MAX + 1 - page,
 	};
 	size_t i;
@@ -126,7 +126,7 @@ TEST_F(mapping, cannot_grow)
 				     MREMAP_MAYMOVE));
 	EXPECT_EQ(EFAULT, errno);
 	EXPECT_EQ(MAP_FAILED, mremap(at, self->page, 2 * self->page, 0));
-	/* With length 0, mremap() makes a second mapping of the same pages. */
+	/* With an old length of 0, mremap() would create a second mapping of the page. */
 	EXPECT_EQ(MAP_FAILED, mremap(at, 0, self->page, MREMAP_MAYMOVE));
 	EXPECT_EQ(0, trace_signal_of_load(at));
 
@@ -179,7 +179,7 @@ TEST_F(mapping, undelivered_descriptor_is_closed)
 	ASSERT_EQ(0, close(number));
 	ASSERT_EQ(0, mprotect(attach, self->page, PROT_READ));
 	EXPECT_EQ(-EFAULT, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_ATTACH, attach));
-	/* dup() returns the lowest free number. */
+	/* dup() returns the lowest free number, so the failed call has closed its descriptor. */
 	EXPECT_EQ(number, dup(self->fd));
 	close(number);
 }
@@ -192,7 +192,10 @@ TEST_F(mapping, needs_session_of_same_descriptor)
 	ASSERT_LE(0, other);
 	ASSERT_LE(0, reader);
 	EXPECT_EQ(-ENXIO, try_map(other, self->page, RW, MAP_SHARED, offset));
-	/* The kernel treats a shared mapping of a read-only file as private. */
+	/*
+	 * The kernel turns a shared mapping of a file opened read-only into a private one, which is
+	 * invalid.
+	 */
 	EXPECT_EQ(-EINVAL, try_map(reader, self->page, PROT_READ, MAP_SHARED, offset));
 	EXPECT_EQ(-EACCES, try_map(reader, self->page, RW, MAP_SHARED, offset));
 	close(self->fd);
@@ -263,7 +266,7 @@ TEST_F(mapping, removed_when_encoder_is_deselected)
 	ASSERT_EQ(0, trace_config(self->fd, &config));
 	EXPECT_EQ(SIGBUS, trace_signal_of_load(at));
 
-	/* CONFIG ends the previous session even if it runs out of memory. */
+	/* CONFIG ends the previous session even if it fails with ENOMEM. */
 	config = trace_simple_config(self->fd, 0);
 	ASSERT_EQ(0, trace_config(self->fd, &config));
 	at = trace_map(self->fd, &self->encoder);

@@ -32,7 +32,7 @@ made() {
 		END { for (f in n) print f, n[f] }' "$out/$1.txt" | sort
 }
 
-# plainly: renames the lambda, which the compiler names by its position, and removes destructors,
+# plainly: rename the lambda, which the compiler names after its position, and remove destructors,
 # which do not count their own calls.
 plainly() { sed 's/^main.*lambda[^ ]*/lambda/; /~/d' | sort; }
 
@@ -87,7 +87,7 @@ tools/qemu/board run "$board" --set te0.fifo-depth=76 \
 	[ $? -eq 7 ]'
 result $? "the programs behave as they do without the library"
 
-# objects NAME OBJECT: whether all calls in the object are recorded, with their returns.
+# objects NAME OBJECT: whether all calls in the object, and their returns, are recorded.
 objects() {
 	local n
 	n=$(made "$1" | sed -n "s/^$2 //p")

@@ -19,7 +19,7 @@ rec faults --page-faults $p/fresh
 rec faults-pieces --page-faults --syscalls --rotate 4k --children sh -c $p/fresh
 rec sampled-calls --syscalls --children sh -c "cat /proc/self/stat >/dev/null; exit 0"
 rec drop --switches -b 64k --rotate 4k $p/sleeps
-# The recorder shares a hart with its program, and runs only once the program has ended.
+# The recorder shares a hart with its program, and can run only after the program has ended.
 run sampled taskset 2 sifive-trace record -o sampled.rtd -b 4M --switches $p/busy-static
 rec all --switches -a $p/sleeps
 cp $p/threads /tmp/renamed; rec renamed --switches -a /tmp/renamed
@@ -34,7 +34,7 @@ $p/sleeps >/dev/null
 run status sifive-trace status
 run stop sifive-trace stop
 run dump sifive-trace dump -o hand.rtd
-# The background process has missed nothing, so edit its counts to show losses.
+# The background process has missed nothing here, so edit its file to test how losses are reported.
 state=/run/sifive-trace/state
 awk "{ \$6 = 3; \$7 = 7 } 1" $state >missed; cp missed $state
 run missed sifive-trace dump -o missed.rtd
@@ -169,7 +169,7 @@ for format in chrome html perfetto; do
 	result $? "export --format $format: the times of each thread are those of report"
 	sed 's/^/# /' "$out/$format.log"
 done
-# The side-car file counts losses that no mark in the trace shows.
+# A loss that only the side-car file counts can have occurred anywhere.
 cp "$out/one.rtd" "$out/lossy.rtd"
 sed 's/"switches":0/"switches":3/' "$out/one.rtd.meta" >"$out/lossy.rtd.meta"
 host report "$out/lossy.rtd" | awk '/on-cpu.*off-cpu/ { on = 1 } !NF { on = 0 }
@@ -179,7 +179,8 @@ result $? "report: if switches were lost, all times on and off the CPU are marke
 selftests/format/compare.py "$build/sifive-trace" "$out"/*.rtd
 result $? "a reader written from the format's description reads the same records as the command"
 
-# Each sink has its own clock and trace; together they contain each thread completely.
+# Each sink has a separate clock and trace. Only both traces together contain all of a thread's
+# records.
 board dual -- '
 rec sinks --switches $p/sleeps
 '

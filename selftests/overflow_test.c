@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a counter overflow interrupts its hart: sampling perf events produce as many
- * samples as count and period imply, with the pc of the running code, and stop when closed.
- * Sampling by event depends on this. Needs no trace hardware.
+ * Proves that a counter overflow interrupts its hart: perf's sampling events produce the number of
+ * samples that follows from count and period, with the pc of the running code, and none after they
+ * are closed. Sampling by event depends on this. Needs no trace hardware.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -21,7 +21,7 @@
 #define TURNS		10000000ull
 #define PERIOD		100000ull
 
-/* One PERF_RECORD_SAMPLE of PERF_SAMPLE_IP. */
+/* A PERF_RECORD_SAMPLE with only PERF_SAMPLE_IP. */
 struct sample {
 	struct perf_event_header header;
 	uint64_t pc;
@@ -128,7 +128,7 @@ static void sample_until(struct _test_data_overflow *self, uint64_t turns, uint6
 		ASSERT_EQ(0, ret);					\
 	} while (0)
 
-/* If time is counted, the emulator interrupts every 100 ns of the period. */
+/* If time is counted, one cycle of the period is 100 ns. */
 TEST_F(overflow, generates_samples)
 {
 	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,
@@ -162,7 +162,7 @@ static void rate(struct __test_metadata *_metadata,
 		SKIP(return, "this emulator counts time, not instructions");
 	/* This event reuses a counter that was set to count without overflow. */
 	OPEN_SAMPLING(&attr);
-	/* Activity of other harts is also counted and sampled here, in bursts. */
+	/* The emulator also counts and samples other harts' instructions, in bursts. */
 	for (i = 0; i < ROUNDS && !near(samples, expected); i++) {
 		const uint64_t counted = trace_perf_count(self->event);
 		const uint64_t had = self->samples, had_in_loop = self->in_loop;

@@ -142,7 +142,7 @@ TEST_F(own_counts, exclude_other_processes_on_hart)
 	EXPECT_LE(WORK + WORK / 2, all);
 }
 
-/* Between some records, a context switch to the other process occurs. */
+/* Records are so frequent that the other process runs between some of them. */
 TEST_F(own_counts, continue_across_context_switches)
 {
 	uint64_t own;

@@ -59,7 +59,8 @@ result $? "packages have the project's version"
 built=$(cat VERSION)_$(dpkg --print-architecture).deb
 triplet=$(dpkg-architecture -qDEB_HOST_MULTIARCH)
 
-# files PACKAGE: print the files, without documentation and the architecture's folder.
+# files PACKAGE: print the package's files, except documentation, without the name of the
+# architecture's folder.
 files() {
 	dpkg --fsys-tarfile "$build/deb/$1_$built" | tar -t |
 		sed -e '/\/$/d' -e '/\/share\/doc\//d' -e "s,/$triplet/,/," | sort

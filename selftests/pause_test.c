@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that PAUSE interrupts a capture from outside: stores during the pause are missing, Error
- * messages and absolute times follow, and unprivileged users cannot pause.
+ * Proves that another process can interrupt a capture with PAUSE: stores during the pause are
+ * missing, an Error message and an absolute time follow, and unprivileged users cannot pause a
+ * capture.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -171,7 +172,7 @@ TEST_F(pause, drained_capture_does_not_end)
 	while (got > 0);
 	EXPECT_EQ(-1, got);
 	EXPECT_EQ(EAGAIN, errno);
-	/* CONFIG must not replace the session of a paused capture, either. */
+	/* CONFIG from another process must not replace a session whose capture is paused. */
 	EXPECT_EQ(-EBUSY, trace_config(self->s.fd, &self->s.config));
 	/* After STOP, no pause is in effect. */
 	ASSERT_EQ(0, trace_stop(self->s.fd));
@@ -381,7 +382,7 @@ TEST_F(pause, full_sink_does_not_block_other_sinks)
 	ASSERT_EQ(0, trace_sink(self->s.fd, last.sink, &full[1]));
 	ASSERT_EQ(0, trace_sink(self->s.fd, self->s.encoder.sink, &other[1]));
 	EXPECT_EQ(full[0].bytes, full[1].bytes);
-	/* A message has at least two bytes. */
+	/* The other sink has received more than PART messages, of at least two bytes each. */
 	EXPECT_LT(other[0].bytes + 2 * PART, other[1].bytes);
 
 	/* Without room in any sink, the end of the pause fails. */

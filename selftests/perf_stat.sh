@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests that the perf tool counts correctly before, during and after a session. Prints TAP.
 # No count may be less than the work's. Because the program's start and exit are counted, too,
-# instructions and cycles may exceed the work's by 2 percent, and misses by 5 percent. Counts of the
-# whole machine, which include perf, may exceed the work's by 5 and 25 percent. With the kernel
+# instructions and cycles may exceed the work's by 2 percent, and misses by 5 percent. For counts of
+# the whole machine, which include perf, these limits are 5 and 25 percent. With the kernel
 # included, counts may be up to three times as high. Needs a machine that counts instructions, and
 # perf in PATH.
 

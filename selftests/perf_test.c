@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a session's counters and perf's coexist: while perf events are opened and closed or
- * fill the counters, both sides keep counting correctly; and that COUNTERS reports when perf holds
+ * Proves that a session and perf can use counters at the same time: both count correctly while perf
+ * events are opened and closed, or use all other counters; and that COUNTERS reports if perf holds
  * all counters.
  *
  * The emulator counts an event on a single counter, so both sides use different events,
@@ -221,10 +221,13 @@ static void close_all(int event[MANY])
 
 /* ---- events that open and close ---------------------------------------------- */
 
-/* Pinned cycles of this CPU; pinned misses of this thread; an event with a mapped page. */
+/*
+ * Kinds of perf events: pinned cycles of this CPU, pinned misses of this thread, and an event with
+ * a mapped page.
+ */
 enum { OF_CPU, OF_THREAD, MAPPED, KINDS };
 
-/* Descriptors of perf's events, by kind; -1 if closed. */
+/* Descriptors of perf's events, by kind, or -1 if closed. */
 struct theirs {
 	int event[KINDS];
 	volatile struct perf_event_mmap_page *page;
@@ -326,7 +329,7 @@ TEST_F(perf, counts_are_correct_in_every_open_and_close_order)
 	trace_file_write(USER_ACCESS, "1");
 	memset(theirs.event, -1, sizeof(theirs.event));
 	ASSERT_EQ(0, TAKE_ALL());
-	/* With fewer counters than events, perf does not count all of them. */
+	/* If there are fewer counters than events, perf cannot count all events. */
 	rest = fill_counters(self, event);
 	close_all(event);
 	for (opening = 0; opening < 6; opening++)

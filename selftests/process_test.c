@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a START that names processes records their threads, including later ones, and
- * nothing of the caller or of other processes. Also tests who may record which processes.
+ * Proves that START with a list of processes records their threads, including those created later,
+ * but neither the caller nor other processes. Also tests which processes a user may record.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -321,7 +321,7 @@ TEST_F(process, invalid_lists_are_refused)
 	EXPECT_EQ(0, start_list(self, 0, many, SIFIVE_TRACE_MAX_PROCESSES));
 	EXPECT_EQ(0, trace_stop(self->s.fd));
 
-	/* Test a list that ends where mapped memory ends, and one that is read-only. */
+	/* Test a list that extends beyond mapped memory, and a read-only list. */
 	memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, memory);
 	ASSERT_EQ(0, mprotect((char *)memory + page, page, PROT_NONE));
@@ -342,7 +342,7 @@ TEST_F(process, invalid_lists_are_refused)
 	munmap(memory, 2 * page);
 }
 
-/* A running capture keeps its processes. */
+/* START during a capture checks its list, but does not change the recorded processes. */
 TEST_F(process, running_capture_only_checks_list)
 {
 	EXPECT_EQ(0, start(self, SIFIVE_TRACE_START_REWIND, self->child));

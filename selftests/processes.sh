@@ -35,7 +35,7 @@ tree pieces --rotate 16k $p/tree fork 100
 run placed taskset 2 sifive-trace record --children -o placed.rtd sh -c "taskset -p \$\$"
 ls -d /tmp/sifive-trace.* >left.txt 2>/dev/null
 
-# The recorder is killed. The device must be free again, and the recorded processes continue.
+# Kill the recorder. The device must then be free again, and the recorded processes must continue.
 sifive-trace record --children -o killed.rtd $p/tree fork 200 >killed.txt 2>killed.err & command=$!
 until [ -s killed.rtd ]; do sleep 0.1; done
 kill -9 $command; wait $command
@@ -43,7 +43,7 @@ rec after $p/plain
 while pidof tree >/dev/null; do sleep 0.1; done
 rm -rf /tmp/sifive-trace.*
 
-# The command waits for daemons; a signal ends the wait.
+# The command waits for processes in the background; a signal ends the wait.
 sifive-trace record --children -o waits.rtd sh -c "sleep 1000 & $p/tree work" 2>waits.err & command=$!
 until grep -q "has ended" waits.err; do sleep 0.1; done
 kill $command; wait $command; echo $? >waits.rc; killall sleep
@@ -90,7 +90,7 @@ full="until sifive-trace status | grep -q \", full\"; do sleep 0.1; done"
 '
 
 board fpga -- "$running"'
-# A running process, which ends when the file exists.
+# A running process, which ends when its file exists.
 $p/busy 1 /tmp/enough >busy.txt & busy=$!
 started $busy busy
 attach() { n=$1; shift; run $n sifive-trace record -p $busy -o $n.rtd "$@"; }
@@ -151,7 +151,7 @@ kill $two; wait $two; wait $command; echo $? >all-ended.rc
 run both-gone sifive-trace record -p $one,$two -o both-gone.rtd
 kill $three; wait $three
 
-# The recorder needs more files than it may open.
+# The recorder needs more open files than its limit allows.
 many=
 for i in $(seq 40); do sleep 1000 & many=$many,$!; done
 (ulimit -n 32; run few-files sifive-trace record -p ${many#,} -o few-files.rtd)

@@ -21,8 +21,8 @@
 #define SINK_DATA	(0x24 / 4)
 
 /*
- * Emulates hpmcounter31, which this hart does not have: a read of either half traps,
- * and returns a counter that advances with each read.
+ * The hart has no hpmcounter31, so a read of either half traps. The trap handler returns the value
+ * of a counter that advances with each read.
  */
 #define NO_COUNTER	31
 
@@ -90,7 +90,10 @@ static void spin(unsigned long turns)
 			 : "+r" (turns));
 }
 
-/* Let the carry into the upper half occur before, between or after the reads of both halves. */
+/*
+ * Check that a counter's two halves fit together, whether the carry into the upper half occurs
+ * before, between or after their reads.
+ */
 static bool reads_are_whole(void)
 {
 	const uint8_t number = NO_COUNTER;
@@ -169,7 +172,7 @@ static void test_choose(void)
 	result(!all_chosen(none, 3), "no two events share a counter");
 }
 
-/* A rejected event is identified by its ctrIdx. */
+/* Check that the call fails and sets ctrIdx to PERF_NO_COUNTER for the event at @at only. */
 static bool is_refused(perfEvent *list, int count, int at)
 {
 	int i;
@@ -219,7 +222,7 @@ static void test_manual(void)
 		ok = !perfWriteCntrs() && ok;
 	}
 	ok = !perfTraceOff() && ok;
-	/* Tracing is off: this record is not in the trace. */
+	/* Tracing is off, so this record is not written. */
 	perfWriteCntrs();
 	result(ok, "manual records are written");
 	hand_out_own("manual");
@@ -325,9 +328,7 @@ static uintptr_t trap_vector(void)
 	return vector;
 }
 
-/*
- * A trap with another cause goes to the program, whose mtvec is then restored.
- */
+/* A trap with another cause goes to the program's own handler, and mtvec is then restored. */
 static void test_other_trap(uintptr_t own)
 {
 	const uint8_t number = NO_COUNTER;

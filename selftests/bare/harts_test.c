@@ -49,7 +49,7 @@ static struct hart {
 
 static unsigned int arrived;
 
-/* Wait for the other hart. */
+/* Wait until the other hart calls this function, too. */
 static void meet(void)
 {
 	unsigned int both = (__atomic_add_fetch(&arrived, 1, __ATOMIC_ACQ_REL) + 1) / 2 * 2;
@@ -109,7 +109,7 @@ static bool timers(struct hart *hart, unsigned long id)
 	return !perfTraceOff() && ok;
 }
 
-/* Both harts start each round together. */
+/* Make calls in rounds, which both harts start at the same time. */
 static bool together(struct hart *hart, unsigned long id)
 {
 	unsigned int i;
@@ -138,7 +138,7 @@ static bool switching(struct hart *hart, unsigned long id)
 	return ok;
 }
 
-/* The second hart starts when the first is done, and the first hart's capture is kept. */
+/* Record on the first hart, then on the second one; the first hart's capture is kept. */
 static bool in_turn(struct hart *hart, unsigned long id)
 {
 	bool ok;
@@ -188,7 +188,10 @@ static void run_part(unsigned int i)
 	unsigned long id = hart_id();
 	struct hart *hart = &harts[id];
 
-	/* A different size gives each part a separate buffer, so all captures are kept. */
+	/*
+	 * Each part requests another size, for which the library allocates a separate buffer, so
+	 * all captures are kept.
+	 */
 	hart->size = BUFFER + 1024 * i;
 	hart->ok = part->run(hart, id);
 	meet();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Machine mode from reset: hart 0 runs main(), the others sleep until a software
+ * Starts in machine mode after reset. Hart 0 runs main(); each other hart sleeps until a software
  * interrupt is pending and a function is set.
  */
 #if __riscv_xlen == 64

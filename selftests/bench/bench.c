@@ -58,7 +58,7 @@ static const char * const hows[] = { "first", "second", "own", "nocode" };
 #define PR_MDWE_REFUSE_EXEC_GAIN	1
 #endif
 
-/* All counters that the board's harts have in common. */
+/* Number of counters that all harts of the board have. */
 #define MOST		18
 
 struct cost {
@@ -68,7 +68,7 @@ struct cost {
 static struct sifive_trace *trace;
 static uint64_t nothing, ioctls;
 
-/* In this program, the trace library calls this instead of the C library's function. */
+/* Overrides the C library's function for the trace library. */
 int ioctl(int fd, unsigned long request, ...)
 {
 	va_list list;
@@ -129,8 +129,8 @@ static bool same(const struct monitor_accesses *before,
 }
 
 /*
- * Measure the encoder accesses of @statement, executed METER_CALLS times. Repeat if
- * counters were read twice after an interrupt, or if a value outgrew its store size.
+ * Measure the encoder accesses of @statement, executed METER_CALLS times. Repeat if an interrupt
+ * made the library read the counters twice, or if a value grew beyond its store size.
  */
 #define ENCODER(cost, statement) do {					\
 	struct monitor_accesses before_, after_;			\
@@ -148,7 +148,7 @@ static bool same(const struct monitor_accesses *before,
 	} while (!same(&before_, &after_, captured() - bytes_, cost));	\
 } while (0)
 
-/* Measure the thread's current record writers. */
+/* Measure the record writers that the calling thread uses now. */
 static void measure(const struct list *list, int type, bool poll, enum how how)
 {
 	void *function = traced_hooks, *site = measure;
@@ -156,7 +156,9 @@ static void measure(const struct list *list, int type, bool poll, enum how how)
 	struct meter meter;
 	int instret = strstr(list->events, "instructions") ? -1 : meter_open();
 
-	/* Raw counts keep their store size for a while. */
+	/*
+	 * Wait until raw counts need stores of a size that will not change during the measurement.
+	 */
 	for (int i = 0; i < 400000; i++)
 		asm volatile("");
 
@@ -186,7 +188,7 @@ static void *measure_thread(void *arg)
 {
 	const struct job *job = arg;
 
-	/* At its first record, the thread joins, and writes the header. */
+	/* With its first record, the thread joins the session and writes the header. */
 	traced_hooks();
 	measure(job->list, job->type, job->poll, job->how);
 	return NULL;
@@ -262,7 +264,10 @@ static void run_with_time(enum how how, bool poll)
 	run_list(&list, SIFIVE_TRACE_DELTA, poll, how);
 }
 
-/* While tracing is off, measure the hook alone, then with the compiler's call and frame. */
+/*
+ * Measure the hook while tracing is off: first alone, then with the call and the frame that the
+ * compiler adds.
+ */
 static void run_off(void)
 {
 	void (*volatile called)(void *function, void *site) = no_hook;

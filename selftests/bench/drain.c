@@ -35,7 +35,7 @@
 /* Number of faults that are measured. */
 #define FAULTS		15
 
-/* Maximum number of bytes that one read() returns; number of stores that produce more. */
+/* Size passed to read(), and a number of stores that produce more bytes. */
 #define CHUNK		65536
 #define CHUNK_STORES	12000
 
@@ -122,7 +122,7 @@ static void store(volatile uint32_t *to, unsigned int count)
 {
 	static uint32_t value;
 
-	/* All bits vary, as in addresses. */
+	/* Values in which all bits vary, so that messages are as long as those of addresses. */
 	while (count--)
 		*to = value += 0x9e3779b1;
 }
@@ -184,7 +184,7 @@ static bool is_waiting(void)
 	return status().flags & SIFIVE_TRACE_STATUS_WAITING;
 }
 
-/* Each time @asked grows, store until there is no room, then wait for room. */
+/* Each time @asked increases, store until a store has had to wait for room. */
 static void *crowd(void *unused)
 {
 	volatile uint32_t *to = map_stimulus(1);

@@ -35,7 +35,7 @@ uint64_t meter_instret(void)
 	}								\
 } while (0)
 
-/* Set to instret in the body of each function of traced.c. */
+/* instret, as read in the body of each function of traced.c. */
 extern volatile uint64_t meter_middle;
 
 /* Return the median of the values, which are sorted. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Statements of all kinds, for coverage.sh. argv[1] is the number of rounds. */
+/* A program for coverage.sh, with statements of all kinds. argv[1] is the number of rounds. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>

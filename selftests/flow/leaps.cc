@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Leaves functions by exceptions, which cross several frames or are thrown by handlers. */
+/* Leaves functions through exceptions that cross several frames or are thrown in handlers. */
 #include <cstdio>
 #include <stdexcept>
 #include <string>

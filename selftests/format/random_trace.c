@@ -20,7 +20,7 @@
 
 static uint64_t seed;
 static bool ring;
-/* Each source uses half of the channels. */
+/* Each of the two sources has its own half of the streams. */
 static struct gen_stream stream[2][STREAMS];
 
 static uint64_t below(uint64_t limit)
@@ -129,7 +129,7 @@ static void write_record(struct gen_stream *s)
 	gen_record(s, kind, address, value);
 }
 
-/* Write an abandoned record, with or without the mark. */
+/* Write an abandoned record, with or without the mark that ends it. */
 static void abandon(struct gen_stream *s)
 {
 	gen_store(s->gen, s->src, s->channel, 1, 0);
@@ -151,7 +151,7 @@ static void take_channel(struct gen_stream *s)
 	gen_header(s);
 }
 
-/* Write a mark: the stream's thread has dropped records, or waited. */
+/* Write the mark that a thread writes after it has dropped records, or has waited for room. */
 static void mark(struct gen_stream *s)
 {
 	const uint32_t kind = SIFIVE_TRACE_RECORD_WAITED_LONG + (uint32_t)below(3);
@@ -172,7 +172,7 @@ static void other_message(struct gen *gen, unsigned int src)
 	gen_message(gen, 33 + (unsigned int)below(2), src, fixed, bits, field, 1u + fixed[1]);
 }
 
-/* Write a context switch, a mark, or a truncated record. */
+/* Write a record of the channel for context switches: a switch, a mark, or a truncated record. */
 static void write_switch(struct gen *gen, unsigned int src)
 {
 	static const uint8_t kinds[] = {

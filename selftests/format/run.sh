@@ -14,7 +14,7 @@ rm -rf "$out"
 mkdir -p "$out"
 . selftests/tap.sh
 
-# The bytes and the records printed on the page.
+# Read the bytes of the page's example, and the records that the page prints for it.
 document=Documentation/trace-format.rst
 sed -nE 's/^    (([0-9a-f]{2} )+) *#.*/\1/p' "$document" |
 	python3 -c 'import sys; sys.stdout.buffer.write(bytes.fromhex(sys.stdin.read()))' \
@@ -42,7 +42,8 @@ selftests/format/compare.py "$build/sifive-trace" "$out"/random-*.rtd >"$out/ran
 result $? "the reader and the command read the same records from random traces"
 grep -v ': [0-9]*$' "$out/random.txt"
 
-# The comparison itself must detect a difference.
+# Check the comparison itself: it must compare hundreds of records, and detect an error in the
+# reader.
 awk '{ n += $NF } END { exit n < 100 * NR }' "$out/random.txt"
 result $? "each random trace has hundreds of records"
 mkdir "$out/wrong"

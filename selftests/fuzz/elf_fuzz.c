@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Reads arbitrary bytes as an ELF file: unwind tables, stubs, compressed sections. */
+/* Reads the unwind tables, stubs and compressed sections of arbitrary bytes as of an ELF file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +38,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		inflate_check(elf);
 		frames_read(elf, on_frame, &frames);
 		stubs_read(elf, on_stub, &stubs);
-		/* Each frame entry and each stub occupies several bytes of the file. */
+		/*
+		 * The file's size limits the numbers of frame entries and stubs, each of which
+		 * occupies several bytes.
+		 */
 		if (frames > size / 12 || stubs > size / 4)
 			abort();
 	}

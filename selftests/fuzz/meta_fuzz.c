@@ -31,7 +31,9 @@ static void find_threads(const struct meta *meta)
 	threads_free(threads);
 }
 
-/* An object's own address maps to itself and to the object's symbols. */
+/*
+ * Check that an object's separate address stands for itself, and belongs to the object's symbols.
+ */
 static void find_places(const struct meta *meta)
 {
 	struct places *places;

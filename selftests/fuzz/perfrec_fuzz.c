@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Decodes arbitrary words as records, six bytes for each. Every word becomes part of a header or a
- * record, or is reported as lost: none vanishes or is counted twice. Decoding word by word
- * gives the same totals.
+ * Decodes arbitrary words as records; six bytes of input define a word. Each word must become part
+ * of one header or record, or must be reported as lost. Decoding word by word gives the same
+ * totals.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -17,7 +17,7 @@ void report(const char *format, ...)
 	va_end(arguments);
 }
 
-/* Stub: symbols are not under test here. */
+/* Stub, because the fuzz targets do not test symbols. */
 bool symbols_find(struct symbols *symbols, uint64_t address,
 		  struct symbol *symbol)
 {
@@ -27,7 +27,7 @@ bool symbols_find(struct symbols *symbols, uint64_t address,
 	return false;
 }
 
-/* Stubs: changes of load addresses over time are not under test here. */
+/* Stubs, because the fuzz targets do not test changes of load addresses over time. */
 void symbols_where(struct symbols *symbols, const struct perfrec_record *record)
 {
 	(void)symbols;

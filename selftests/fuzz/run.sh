@@ -8,8 +8,8 @@
 set -u
 cd "$(dirname "$0")" || exit 1
 build=$1 seconds=$((($2 + 1) / 2))
-# Minimum number of inputs per fuzzer and target. On a loaded machine, a fuzzer runs up to this
-# many times longer to reach that number.
+# $least is the minimum number of inputs per fuzzer and target. On a loaded machine, a fuzzer may
+# take up to $patience times as long to reach it.
 least=1000
 patience=20
 shift 2

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Writes the seed corpus kept in corpus/. Run once for a new corpus. */
+/* Writes the seed corpus, which is kept in corpus/. Run this only to create a new corpus. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Finds callers from a sample's registers and stack, in a file with unwind tables. The first byte
- * selects whether a side-car file says where that file and the vdso are.
+ * selects whether a side-car file contains the addresses of that file and of the vdso.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ int usage_error(const char *format, ...)
 	return EXIT_USAGE;
 }
 
-/* Return the symbols with the side-car file, or without it. */
+/* Return symbols that are read with the side-car file, or without it. */
 static struct symbols *get(bool named)
 {
 	static const struct meta none;

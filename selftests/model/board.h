@@ -47,7 +47,7 @@
 #define ATB_CONTROL	TR_ATB_CONTROL
 #define PIB_CONTROL	TR_PIB_CONTROL
 
-/* A value, shifted to its field. */
+/* Shift a value to the position of its field. */
 #define FIELD(mask, value)	((uint32_t)(value) * ((mask) & -(mask)))
 
 #define ACTIVE		TR_CONTROL_ACTIVE
@@ -77,7 +77,7 @@
 
 enum { SRAM = TR_SINK_SRAM, ATB, PIB, SBA = TR_SINK_SBA, FUNNEL = TR_SINK_FUNNEL };
 
-/* Longer than the default flush-ns. */
+/* Time in ns that is longer than the default flush-ns. */
 #define FLUSH_NS	2000
 
 struct board {

@@ -60,7 +60,9 @@ TEST_F(fault, stuck_active_bit_stays_clear)
 	EXPECT_EQ(ACTIVE, rd(&self->b, TE + CONTROL) & ACTIVE);
 }
 
-/* A running component continues, but once disabled it cannot be re-enabled. */
+/*
+ * With the fault, an enabled component stays enabled, but cannot be re-enabled once it is disabled.
+ */
 TEST_F(fault, stuck_enable_bit_prevents_reenabling)
 {
 	start(&self->b, ENCODER(""));
@@ -78,7 +80,7 @@ TEST_F(fault, stuck_enable_bit_prevents_reenabling)
 	EXPECT_EQ(ENABLE, rd(&self->b, TE + CONTROL) & ENABLE);
 }
 
-/* Each reset of the component restarts the count. */
+/* Each reset of the component restarts the count of bytes. */
 TEST_F(fault, bus_error_occurs_after_given_bytes)
 {
 	unsigned int i, pass;
@@ -113,7 +115,10 @@ TEST_F(fault, stuck_limit_ignores_low_bits)
 	EXPECT_EQ(BUFFER + 0x1ffc, rd(&self->b, TE + SINK_LIMIT));
 }
 
-/* DMA into the component's own registers is rejected during an access to them. */
+/*
+ * QEMU rejects DMA into the component's registers while an access to these registers is in
+ * progress.
+ */
 TEST_F(fault, dma_into_own_registers_is_rejected)
 {
 	start(&self->b, ENCODER(""));
@@ -124,7 +129,10 @@ TEST_F(fault, dma_into_own_registers_is_rejected)
 	EXPECT_EQ(1, rd(&self->b, TE + WORD_COUNT));
 }
 
-/* A FIFO drains outside such an access, so each word that it writes there is a store. */
+/*
+ * A FIFO drains when no access is in progress, so each word that it writes to the stimulus
+ * registers becomes another store.
+ */
 TEST_F(fault, sink_feedback_does_not_overfill_fifo)
 {
 	unsigned int i;

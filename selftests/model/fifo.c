@@ -7,7 +7,7 @@
 #include "kselftest_harness.h"
 #include "board.h"
 
-/* The smallest FIFO, from which one byte leaves per timestamp tick. */
+/* The smallest FIFO, which sends one byte per timestamp tick. */
 #define TICK	100
 #define DEPTH	76
 #define ENCODER	"-device sifive-trace-encoder,id=te0,addr=0x11000000,sinks=sba," \
@@ -113,7 +113,7 @@ TEST_F(fifo, overflow_drops_messages_and_sends_error)
 	message(&self->b, 40);
 	EXPECT_EQ(LOST, rd(&self->b, TE + CONTROL) & LOST);
 	message(&self->b, 41);
-	/* There is room for a message, but not yet for an Error as well. */
+	/* There is room for a message, but not yet for an Error in front of it. */
 	step(&self->b, 40 * TICK);
 	EXPECT_EQ(0, rd(&self->b, TE + STIMULUS(0)));
 	message(&self->b, 42);
@@ -142,7 +142,7 @@ TEST_F(fifo, overflow_drops_messages_and_sends_error)
 	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & LOST);
 }
 
-/* Stopping while messages are dropped does not hide the loss. */
+/* A loss is reported even if the encoder is stopped while it is dropping messages. */
 TEST_F(fifo, overflow_until_stop_is_reported)
 {
 	fill(&self->b, ON);
@@ -155,7 +155,7 @@ TEST_F(fifo, overflow_until_stop_is_reported)
 	/* t = 87 = 0x57 */
 	EXPECT_STREQ(filled("20 00 21 58 07 8c 00 0d 5c 07 ff ff"),
 		     written(&self->b));
-	/* Nothing is left to drain later. */
+	/* Once the encoder is disabled and flushed, nothing is left in the FIFO. */
 	step(&self->b, DEPTH * TICK);
 	EXPECT_EQ(EMPTY, rd(&self->b, TE + CONTROL) & EMPTY);
 }

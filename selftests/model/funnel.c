@@ -37,7 +37,7 @@ static void start(struct board *b, const char *args)
 	sink_window(b, TF, BUFFER, 4096, 4);
 }
 
-/* Stop as a driver does: encoders first, then the funnel, with time for each flush. */
+/* Stop as a driver does: disable the encoders, then the funnel, and wait for each flush. */
 static const char *stop(struct board *b)
 {
 	wr(b, TE + CONTROL, OFF);
@@ -168,7 +168,7 @@ TEST_F(funnel, full_sink_disables_only_funnel)
 	for (i = 0; i < 2; i++)
 		wr(&self->b, TE + STIMULUS(0), 0);
 	EXPECT_EQ(ACTIVE | EMPTY, rd(&self->b, TF + CONTROL) & 0xf);
-	/* Filling the sink is not an error; sending to a full sink is. */
+	/* It is an error to send to a full sink, but not to fill it. */
 	EXPECT_EQ(ENABLE, rd(&self->b, TE + CONTROL) & (ENABLE | SINK_ERROR));
 	for (i = 0; i < 2; i++)
 		wr(&self->b, TE + STIMULUS(0), 0);
@@ -188,7 +188,7 @@ TEST_F(funnel, full_sink_disables_only_funnel)
 	"-device sifive-trace-encoder,id=te0,addr=0x11000000,sinks=funnel+sba," \
 	"funnel=tf1,ts-type=slave "
 
-/* The funnel that feeds another one receives its time from there, truncated to 8 bits. */
+/* A funnel that feeds another one receives its time from the latter, truncated to 8 bits. */
 TEST_F(funnel, funnel_feeds_another_funnel)
 {
 	start(&self->b, CHAIN);
@@ -218,7 +218,7 @@ TEST_F(funnel, funnel_feeds_another_funnel)
 	EXPECT_EQ(3, stat(&self->b, "tf1", "stat-messages"));
 }
 
-/* Only the component next to the disabled funnel shows the error. */
+/* Only the component that sends directly to the disabled funnel shows the error. */
 TEST_F(funnel, disabled_funnel_sets_error_in_upstream_funnel)
 {
 	start(&self->b, CHAIN);
@@ -243,7 +243,10 @@ TEST_F(funnel, default_sink_is_downstream_funnel)
 	EXPECT_EQ(BUFFER, rd(&self->b, TE + SINK_WP));
 }
 
-/* A slave's own registers show the time, if the hardware supports that. */
+/*
+ * The registers of a component with a slave timestamp unit show the time if the hardware supports
+ * that.
+ */
 TEST_F(funnel, slave_registers_show_funnel_time)
 {
 	start(&self->b, FUNNEL0
@@ -261,7 +264,10 @@ TEST_F(funnel, slave_registers_show_funnel_time)
 	sink_window(&self->b, TE1, BUFFER, 64, 4);
 	wr(&self->b, TE1 + CONTROL, ON);
 	EXPECT_STREQ("8c 00 09 1f", memory(&self->b, BUFFER, 4));
-	/* When the master stops or is reset, the time of the slave stops or returns to 0. */
+	/*
+	 * The slave's time stops when the master's stops, and returns to 0 when the master is
+	 * reset.
+	 */
 	wr(&self->b, TF + TS_CONTROL, TS_ACTIVE);
 	step(&self->b, 7 * TICK);
 	EXPECT_EQ(7, rd(&self->b, TE + TS_LOWER));

@@ -10,7 +10,7 @@
 
 static volatile uint32_t made;	/* messages at the time of the interrupt */
 
-/* Store until a store of any size would stall. */
+/* Store until the FIFO is so full that a store of any size would stall. */
 static unsigned int fill(void)
 {
 	unsigned int n;
@@ -60,7 +60,10 @@ static void interrupt_ends_wait(void)
 	result(rd(TR_WORD_COUNT) == n + 1, "an interrupted store is made once");
 }
 
-/* The first half waits. The second half does not, because it cannot be repeated alone. */
+/*
+ * The first half of a 64-bit store waits for room. The second half does not wait, because it cannot
+ * be repeated alone.
+ */
 static void wide_store_is_made_once(void)
 {
 	unsigned int n;

@@ -65,7 +65,7 @@ TEST_F(instructions, history_trace_ends_with_history)
 	EXPECT_STREQ(ICT_ON SYNC END_HTM ICT_OFF " ff ff", written(&self->b));
 }
 
-/* teTracing alone begins and ends a trace; a change of mode begins a new trace. */
+/* Setting and clearing teTracing begins and ends a trace. A change of mode begins a new one. */
 TEST_F(instructions, each_trace_begins_with_sync)
 {
 	start(&self->b, ENCODER, 0);

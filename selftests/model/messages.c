@@ -118,7 +118,8 @@ TEST_F(encoder, store_size_and_offset_are_sent)
 }
 
 /*
- * By default each register has its own tag, and tsInstrumentation selects timestamps.
+ * By default, each register has a separate tag, and tsInstrumentation selects timestamps for all
+ * registers.
  */
 TEST_F(encoder, each_register_has_a_tag_by_default)
 {
@@ -298,7 +299,7 @@ TEST_F(encoder, prescaler_divides_time)
 		step(&self->b, 6400 * TICK);
 		EXPECT_EQ(6400 >> (2 * n), rd(&self->b, TE + TS_LOWER));
 	}
-	/* The time continues when the prescaler changes. */
+	/* A change of the prescaler does not reset the time. */
 	wr(&self->b, TE + TS_CONTROL, TS_ACTIVE | TS_COUNT);
 	step(&self->b, 1 * TICK);
 	EXPECT_EQ(101, rd(&self->b, TE + TS_LOWER));

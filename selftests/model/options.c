@@ -93,7 +93,7 @@ TEST_F(option, missing_high_address_reads_zero)
 	EXPECT_EQ(0, stat(&self->b, "te0", "stat-violations"));
 }
 
-/* Without this option, writing 1 does not set the bit: see fifo.c. */
+/* fifo.c tests the bit without this option: writing 1 does not set it. */
 TEST_F(option, stall_or_overflow_is_writable)
 {
 	start(&self->b, ENCODER(",stall-or-overflow-rw=on"));
@@ -211,7 +211,7 @@ TEST_F(option, slow_funnel_fills_fifo)
 	EXPECT_EQ(15, stat(&self->b, "tf0", "stat-bytes"));
 }
 
-/* A complete message waits for all earlier messages, from any input. */
+/* The funnel sends messages in the order in which they are complete, whatever their inputs. */
 TEST_F(option, slow_funnel_is_shared_by_encoders)
 {
 	start_funnel(&self->b, FUNNEL_AND(",byte-ns=100", ""));
@@ -269,7 +269,10 @@ TEST_F(option, slow_funnel_delays_flush)
 	EXPECT_EQ(6, stat(&self->b, "tf0", "stat-messages"));
 }
 
-/* The slowest funnel in a chain determines the rate; a disabled one drops messages at any rate. */
+/*
+ * The slowest funnel in a chain determines the rate. A disabled funnel drops messages without
+ * slowing the chain.
+ */
 TEST_F(option, slowest_funnel_in_chain_sets_rate)
 {
 	board_start(&self->b,
@@ -329,7 +332,7 @@ TEST_F(option, wide_load_reads_lower_address_first)
 	setup_encoder(&self->b, TE, 0);
 	wr(&self->b, TE + CONTROL, ON);
 	wr(&self->b, TE + CONTROL, OFF);
-	/* RP and Data, in one load. */
+	/* One 64-bit load reads RP and Data. */
 	EXPECT_EQ(0x8c0b008c00000000ull, rd64(&self->b, TE + SINK_RP));
 	EXPECT_EQ(4, rd(&self->b, TE + SINK_RP));
 }

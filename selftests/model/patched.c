@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tests that a hart executes new code after fence.i, as a kernel needs that changes its text at
- * run time: hart 0 writes a function repeatedly, and hart 1 calls it. As in a kernel, the page also
- * contains code that does not change.
+ * Tests that a hart executes new code after fence.i, on which kernels rely that change their text
+ * at run time: hart 0 writes a function repeatedly, and hart 1 calls it. As in a kernel, the page
+ * also contains code that does not change.
  */
 #include <stdatomic.h>
 
@@ -18,7 +18,7 @@
 static uint32_t code[3] __attribute__((aligned(4096))) = { 0x00000513, RET, RET };
 static atomic_uint written, called, stale;
 
-/* The last write ends the calls. */
+/* Value whose write ends the calls. */
 void second(void)
 {
 	unsigned int number, value;
@@ -28,7 +28,10 @@ void second(void)
 		number = atomic_load(&written);
 		__asm__ volatile("fence.i" ::: "memory");
 		value = ((unsigned int (*)(void))code)();
-		/* A later value may have been written since. */
+		/*
+		 * A later value is also correct, because hart 0 may have written it in the
+		 * meantime.
+		 */
 		if ((value - number) % IMMEDIATES >= IMMEDIATES / 2)
 			atomic_fetch_add(&stale, 1);
 		atomic_store(&called, number);

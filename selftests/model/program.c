@@ -11,7 +11,10 @@
 #define LONG		23000
 #endif
 
-/* Each piece of trace is kept in separate memory until the program has ended. */
+/*
+ * Address of the first trace. Each trace has separate memory, so all are kept until the program
+ * ends.
+ */
 #define TRACES		0x84000000u
 #define TRACE_SIZE	0x100000u
 
@@ -130,7 +133,7 @@ __attribute__((noinline)) static void branches(void)
 	}
 }
 
-/* Loops with one branch: taken in all iterations but the last, or only in the last. */
+/* Loops with one branch, which is taken in all iterations but the last, or only in the last. */
 __attribute__((noinline)) static void loops(unsigned int n)
 {
 	unsigned int i = n;

@@ -58,13 +58,13 @@ mkdir -p "$out"
 build all
 build short -DLONG=500
 
-# Whether the traces of the run with normal blocks match the log of the other run.
+# Expect the traces of the run with normal blocks to match the log of the other run.
 agrees() {
 	# shellcheck disable=SC2046 # names
 	selftests/model/flow.py "$out/all.elf" "$out/all.log" $(cat "$out/all/names") >/dev/null 2>&1
 }
 
-# An interrupt sometimes occurs one instruction later in one of the runs: repeat both.
+# Repeat both runs, because an interrupt sometimes occurs one instruction later in one of them.
 for _ in 1 2 3 4 5; do
 	run all all && run logged all --qemu "$(log all)"
 	rc=$?
@@ -82,7 +82,8 @@ done
 [ -z "$missing" ]
 result $? "the traces contain each kind of message${missing:+, but not$missing}"
 
-# A byte takes as long as three instructions. Half of the traces stall the hart.
+# The encoder sends one byte in the time of three instructions. In half of the traces, it stalls the
+# hart.
 run full short --qemu "$(log short)" --set te0.fifo-depth=76 --set te0.drain-ns=3 \
 	--set te0.stall-time=on
 result $? "the program ran with a FIFO that fills up"

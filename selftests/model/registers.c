@@ -7,7 +7,7 @@
 #include "kselftest_harness.h"
 #include "board.h"
 
-/* A component with all features, whose selected sink is the funnel. */
+/* Components with all features; the encoder's selected sink is the funnel. */
 #define ALL	",sinks=sram+sba+atb+pib+funnel,sram-size=4096,sink-bytes=8,funnel=tf0"
 #define BOARD	"-device sifive-trace-funnel,id=tf0,addr=0x11018000,sinks=sba,ts-type=bus " \
 		"-device sifive-trace-funnel,id=tf1,addr=0x11019000,ts-type=bus" ALL " " \

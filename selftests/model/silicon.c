@@ -29,7 +29,10 @@ struct row {
 	const char *source;
 	const char *what;
 	const char *want;
-	/* Either: writes to a register of an active component, and its value after them. */
+	/*
+	 * Either: a register of an active component, the values written to it, and its value
+	 * afterwards.
+	 */
 	uint64_t block;
 	unsigned int offset;
 	uint32_t first, then;		/* 0 if not written */
@@ -143,7 +146,7 @@ static const char *becomes(struct board *b, const struct row *r)
 	return text + 1;
 }
 
-/* Return a timestamp register's value after this many ns. */
+/* Return the value of a timestamp register after the row's time in ns. */
 static const char *ticks(struct board *b, const struct row *r)
 {
 	struct row none = { .mode = 0, .ts = TS_ENABLE };
@@ -154,7 +157,7 @@ static const char *ticks(struct board *b, const struct row *r)
 	return hex(rd(b, r->block + r->offset));
 }
 
-/* Enable an encoder before its funnel, then do the row's write. */
+/* Enable an encoder before its funnel, then make the row's write. */
 static const char *early(struct board *b, const struct row *r)
 {
 	activate(b, TF, CONTROL);

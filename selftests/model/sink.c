@@ -40,7 +40,7 @@ static const char *stream(unsigned int n, unsigned int word, bool off)
 	return text;
 }
 
-/* Return the part of a hex text that shows n bytes, starting at byte from. */
+/* Return the part of a hex text that shows @n bytes, starting at byte @from. */
 static const char *part(const char *text, unsigned int from, unsigned int n)
 {
 	static char cut[3 * 256];
@@ -302,7 +302,7 @@ TEST_F(sink, write_pointer_is_used_as_written)
 	EXPECT_STREQ("00 00 00 00", memory(&self->b, BUFFER, 4));
 }
 
-/* The last word reaches memory, and empty is set, only after flush-ns. */
+/* Only after flush-ns is the last word written to memory, and empty set. */
 TEST_F(sink, flush_takes_time)
 {
 	start(&self->b, ENCODER ",sinks=sba,flush-ns=5000");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls before main() and after its return, from the first constructor to the last
- * destructor of a program. Prints their number: "calls leaf 8".
+ * Calls functions before main() and after its return, from the program's first constructor to its
+ * last destructor. Prints their numbers: "calls leaf 8".
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -64,7 +64,7 @@ __attribute__((no_instrument_function)) int main(int argc, char **argv)
 	    pthread_create(&thread, NULL, work, NULL))
 		return 1;
 	for (i = 0; i < ROUNDS; i++) {
-		/* Objects alternate, so that each gets the other's address. */
+		/* Alternate between the objects, so that each is loaded at the other's address. */
 		if (i & 1)
 			one += use(argv[2], "one_calls", i, 0);
 		two += use(argv[3], "two_calls", 2 * i, 0);
