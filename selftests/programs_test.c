@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves a property of all programs: the records in the trace plus the losses that the
- * library reports equal the records that the program made. Each program is random. Its
- * threads, which can outnumber the channels, call, throw, jump, migrate, signal each other,
- * close descriptors and fork, even in signal handlers. They end, even while tracing is off,
- * with destructors that make calls. They execute programs, are cancelled, are created by
+ * library reports equal the records that the program made. Each program is random. Its threads,
+ * which can outnumber the channels, make calls, throw exceptions, jump, migrate, signal each other,
+ * close descriptors and fork, even in signal handlers. They can end while tracing is off, and run
+ * destructors that make calls. They execute programs, are cancelled, are created by signal
  * handlers, have timers, and turn tracing off and on while other threads make calls.
  *
  * TRACE_SEED: seed of the first program, printed so that a run can be repeated.
@@ -39,7 +39,7 @@
 #define STEPS		12
 #define BUFFER		(8u << 20)
 
-/* From the kernel's signal.h, which conflicts with the C library's. */
+/* Defined here, because the kernel's signal.h conflicts with the C library's. */
 #ifndef SS_AUTODISARM
 #define SS_AUTODISARM	0x80000000u
 #endif
@@ -299,7 +299,7 @@ static void step_child(struct actor *self)
 		have_child(_Fork());
 		break;
 	case 2:
-		/* The child shares its parent's memory. */
+		/* The child shares this process's memory, so its calls are counted here. */
 		have_child(vfork());
 		made(before, 3, 3);
 		break;
@@ -386,7 +386,7 @@ static void step_thread(struct actor *self)
 		pthread_join(other->thread, NULL);
 }
 
-/* No call is a cancellation point, so each returns. */
+/* Library calls are not cancellation points, so each of them returns. */
 static void *call_until_cancelled(void *unused)
 {
 	if (abilities & DESTRUCTORS)
@@ -417,7 +417,7 @@ static void step_cancel(struct actor *self)
 	pthread_join(other, NULL);
 }
 
-/* The handler of a signal that is raised only while the thread holds no lock. */
+/* Handler of the signal that is raised only while the thread holds no lock. */
 static void on_raise(int number)
 {
 	struct actor self = { .random = (uintptr_t)&self | 1, .nested = true };
@@ -506,7 +506,10 @@ static const char *set_up(struct actor *self)
 	trace = sifive_trace_open();
 	if (!trace)
 		return "sifive_trace_open()";
-	/* Several sinks may have to share the memory that a single one could use alone. */
+	/*
+	 * Use a smaller buffer if necessary, because several sinks may have to share the available
+	 * memory.
+	 */
 	for (options.buffer = BUFFER; sifive_trace_setup(trace, &options);
 	     options.buffer /= 2)
 		if (options.buffer < 1 << 20)

@@ -169,11 +169,11 @@ for p in plain plain-static objects threads shared; do
 	for f in chrome csv html; do
 		host export --format $f "$out/$p.rtd" >"$out/$p.$f"
 		"$verify" $f "$out/$p.txt" "$out/$p.$f"
-		result $? "$p: export --format $f has all calls"
+		result $? "$p: export --format $f contains all calls"
 	done
 	host export --format folded --weight calls "$out/$p.rtd" >"$out/$p.folded"
 	"$verify" folded "$out/$p.txt" "$out/$p.folded"
-	result $? "$p: export --format folded has all calls"
+	result $? "$p: export --format folded contains all calls"
 	if has babeltrace2 babeltrace2 "$p: babeltrace2 reads all calls"; then
 		host export --format ctf -o "$out/$p.ctf" "$out/$p.rtd"
 		babeltrace2 "$out/$p.ctf" >"$out/$p.babel"
@@ -182,10 +182,10 @@ for p in plain plain-static objects threads shared; do
 	fi
 	host graph --by thread "$out/$p.rtd" >"$out/$p.graph"
 	"$verify" graph "$out/$p.txt" "$out/$p.graph"
-	result $? "$p: graph has all calls"
+	result $? "$p: graph shows all calls"
 	host replay "$out/$p.rtd" >"$out/$p.replay"
 	"$verify" replay "$out/$p.txt" "$out/$p.replay"
-	result $? "$p: replay has all calls"
+	result $? "$p: replay shows all calls"
 	host export --format svg "$out/$p.rtd" >"$out/$p.svg"
 	python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$out/$p.svg" &&
 		[ "$(awk '/^calls/ { print $4 }' "$out/$p.txt" | sort -u |
@@ -193,7 +193,7 @@ for p in plain plain-static objects threads shared; do
 			while read -r f; do
 				grep -qF "data-n=\"$f\"" "$out/$p.svg" || echo "$f"
 			done)" = "" ]
-	result $? "$p: the flame graph has all functions"
+	result $? "$p: the flame graph contains all functions"
 	meta $p 'len(m["args"]) == 1 and m["lost"]["threads"] == 0 and [o["path"] for o in m["objects"] if not o.get("build_id")] == ["libsifive-perf.so:writers"]' \
 		"$p: the side-car file contains the program and build ids, and nothing was lost"
 	[ $p = plain-static ] ||
@@ -201,7 +201,7 @@ for p in plain plain-static objects threads shared; do
 			"$p: the side-car file contains the board and the date"
 done
 
-# The browsers' views, compared with the widths and times of other commands.
+# Compare the browsers' views with the output of other commands.
 for browser in chromium firefox-esr; do
 	shows="a page in $browser shows its functions, threads and calls"
 	has "$browser" "$browser" "objects: $shows" "threads: $shows" || continue
@@ -220,7 +220,7 @@ for p in objects threads; do
 	"$verify" svg "$out/$p.txt" "$out/$p.svg" "$out/$p.report"
 	result $? "$p: the widths of the flame graph's boxes match report's times"
 	"$verify" times "$out/$p.txt" "$out/$p.chrome" "$out/$p.json" "$out/$p.rtd.meta"
-	result $? "$p: export --format chrome has decode's times"
+	result $? "$p: export --format chrome shows the same times as decode"
 done
 
 host report --diff "$out/objects.rtd" "$out/threads.rtd" >"$out/diff.out"
@@ -320,8 +320,8 @@ meta own1 'm["per_thread"] and m["lost"]["threads"] == 0' "counts are per thread
 host decode --format json "$out/one.rtd" >"$out/one.json"
 for i in 1 2 3 4 5; do host decode --format json "$out/own$i.rtd"; done | python3 -c '
 import json, sys
-# A thread counts nothing while it waits for other threads on the same CPU. The emulator adds the
-# work of other harts while they run, so the minimum of several runs is the true count.
+# A thread counts nothing while it waits for other threads on the same CPU. The emulator also counts
+# the work of harts that run in the meantime, so the minimum of several runs is the true count.
 def waited(lines):
     return min(c for r in map(json.loads, lines)
                if r["kind"] == "exit" and r.get("function") == "main"
@@ -424,7 +424,7 @@ status badstart 2 "start: a program is refused"
 result $? "the manual pages of all commands have their synopsis and options"
 grep -h '^#' "$out/manual.log"
 
-# completes NAME WORD WHAT: expect only this word, or nothing if the word is empty.
+# completes NAME WORD WHAT: expect the completion to be only WORD, or nothing if WORD is empty.
 completes() {
 	[ "$(cut -f 1 "$out/$1.txt" | grep -v '^sifive-trace: ')" = "$2" ]
 	result $? "$3"
@@ -672,7 +672,7 @@ result $? "dump: the trace of a running ring contains samples"
 
 # ---- other machines ----------------------------------------------------------------
 
-# Processors whose ids in /proc/cpuinfo select the names of their raw events.
+# The names of a processor's raw events are selected by its ids in /proc/cpuinfo.
 core() { echo "mvendorid=0x489,marchid=0x800000000000$1,mimpid=$2"; }
 
 # named NAME FAMILY EVENT RAW OTHER WHAT: expect list to show the family's events, and no other

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that stores to the control registers of a stimulus page are detected: STATUS
- * and STOP report the encoder, the next START overwrites the values, and a full sink
- * does not count as a changed register.
+ * Proves that stores to the control registers in a stimulus page are detected: STATUS and STOP
+ * report the encoder, and the next START overwrites the registers; and that a full sink is not
+ * reported as a changed register.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -109,7 +109,7 @@ TEST_F(registers, reset_encoder_records_after_next_start)
 				   &self->stream));
 	ASSERT_EQ(12, self->stream.count);
 	EXPECT_EQ(100, self->stream.message[1].value);
-	/* An encoder may be unable to add timestamps. */
+	/* Some encoders cannot add timestamps: the driver reports which registers have them. */
 	ASSERT_EQ(0, trace_encoder(self->s.fd, self->s.encoder.index, &self->s.encoder));
 	EXPECT_EQ(!!(self->s.encoder.ts_registers & BIT64(self->s.reg)),
 		  self->stream.message[1].timed);

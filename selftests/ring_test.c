@@ -18,7 +18,7 @@
 #include "kselftest_harness.h"
 #include "trace_more.h"
 
-/* The shortest message for a 32-bit store is longer. */
+/* Size that is below that of any 32-bit store's message. */
 #define SHORTEST	4
 #define LONGEST		38
 
@@ -191,7 +191,7 @@ FIXTURE_TEARDOWN(sba)
 	trace_session_close(&self->s);
 }
 
-/* Sizes start at one sink word; a ring shorter than a message may be empty. */
+/* Start with a size of one sink word. A ring that is shorter than a message may be empty. */
 TEST_F(sba, every_size_is_rounded_up_to_word_and_works_as_ring)
 {
 	static const uint64_t sizes[] = { 1, 2, 5, 9, 17, 33, 64, 77, 100, 4095, 4097 };
@@ -266,7 +266,7 @@ static void decode_part(struct __test_metadata *_metadata, struct _test_data_sba
 				  self->s.encoder.src_bits, &self->stream));
 }
 
-/* The time limit is long enough for fast stores to fill a large ring. */
+/* Time limit in seconds, within which fast stores fill a large ring. */
 TEST_F(sba, large_ring_wraps)
 {
 	double limit = (double)trace_setting("TRACE_FILL_SECONDS", 120);
@@ -300,7 +300,7 @@ TEST_F(sba, large_ring_wraps)
 	EXPECT_GT(LARGE, status.bytes);
 	EXPECT_LT(LARGE - LONGEST, status.bytes);
 
-	/* Decode the beginning of the ring, several places inside, and its end. */
+	/* Decode the ring's beginning, its end, and several parts in between. */
 	decode_part(_metadata, self, 0);
 	EXPECT_LT(0, trace_consecutive(&self->stream, &first, NULL));
 	for (at = PART; at + PART < status.bytes; at += LARGE / 8) {
@@ -443,7 +443,7 @@ TEST_F(ring, sram_cannot_be_read_while_running)
 
 /* ---- poll() -------------------------------------------------------------- */
 
-/* Time to wait for an expected event; long enough for a loaded host. */
+/* Timeout for an expected event, long enough for a loaded host. */
 #define PATIENCE_MS	600000
 
 static int poll_for(int fd, int timeout)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that the counter that triggers samples can also provide its event's counts in the records,
- * so the session needs no other counter for that event; that no count is missing if instructions
- * are counted; and that no other event can be counted in this way.
+ * so that the session needs no other counter for that event; that no count is missing if
+ * instructions are counted; and that no other event can be counted in this way.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -125,7 +125,7 @@ static void sample(struct __test_metadata *_metadata,
 	       (unsigned long long)done);
 	if (!trace_counts_instructions())
 		return;
-	/* The records do not include a thread's instructions after its last sample. */
+	/* A thread's instructions after its last sample are in no record. */
 	EXPECT_LE(done - done / 50, samples.sum);
 	EXPECT_GE(done + done / 10, samples.sum);
 }
@@ -140,7 +140,10 @@ TEST_F(sampled_count, is_per_thread_and_uses_no_session_counter)
 	sample(_metadata, self, 0);
 }
 
-/* The second event, cycles, uses a counter of the session, whose number is lower. */
+/*
+ * The second event, cycles, uses a counter of the session. This counter has a lower number, so its
+ * count comes first.
+ */
 TEST_F(sampled_count, coexists_with_other_counts)
 {
 	self->counters.count = 2;
@@ -183,7 +186,9 @@ TEST_F(sampled_count, sampling_can_be_turned_off)
 
 static void *exit_elsewhere(void *cpu)
 {
-	/* The thread is switched out on its first CPU, which counts for it from then on. */
+	/*
+	 * The thread is switched out on its first CPU, after which the driver keeps counts for it.
+	 */
 	trace_pin(*(int *)cpu);
 	return NULL;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a session ends with its process, however the process ends, and leaves the
- * hardware free; that it can be passed to another process; that the module cannot be unloaded
- * while it is used; and that unbinding a component ends only a session that uses it.
+ * Proves that a session ends when its process ends in any way, and leaves the hardware free; that a
+ * session can be passed to another process; that the module cannot be unloaded while it is in use;
+ * and that unbinding a component ends a session only if the session uses that component.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -141,7 +141,7 @@ TEST_F(session, killed_process_releases_hardware)
 			counters.event[0].code = 1;
 			if (fd < 0 || trace_config(fd, &config))
 				_exit(1);
-			/* This fails harmlessly if the board has no counters. */
+			/* Ignore the result, because the board may have no counters. */
 			trace_ioctl(fd, SIFIVE_TRACE_IOC_COUNTERS, &counters);
 			page = trace_map(fd, &self->encoder);
 			if (!page || trace_start(fd, 0))
@@ -162,7 +162,10 @@ TEST_F(session, killed_process_releases_hardware)
 			     (SIFIVE_TRACE_STATUS_RUNNING |
 			      SIFIVE_TRACE_STATUS_CONFIGURED));
 		EXPECT_EQ(3, capture_one(self->fd, 0));
-		/* Free the hardware for the next round's child. */
+		/*
+		 * End the session that capture_one() has configured, to free the hardware for the
+		 * next child.
+		 */
 		close(self->fd);
 		self->fd = trace_open(O_RDWR);
 		ASSERT_LE(0, self->fd);
@@ -252,7 +255,10 @@ static int receive_fd(int socket)
 	return fd;
 }
 
-/* Run in the process that receives a session: use it, report, wait for the end. */
+/*
+ * Run in the process that receives a session: use the session, report the result, and wait for the
+ * end.
+ */
 static void use_session(int socket, const struct sifive_trace_encoder *encoder)
 {
 	int fd = receive_fd(socket);
@@ -354,7 +360,7 @@ TEST_F(session, module_cannot_be_unloaded_while_in_use)
 	page = begin(self->fd, &self->encoder, &self->config);
 	ASSERT_NE(NULL, page);
 	EXPECT_EQ(-EWOULDBLOCK, unload());
-	/* A mapping alone keeps the module loaded. */
+	/* A mapping alone, without a descriptor, keeps the module loaded. */
 	close(self->fd);
 	EXPECT_EQ(-EWOULDBLOCK, unload());
 	EXPECT_EQ(0, trace_signal_of_load(page));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that users can share a machine's trace hardware: all readers of a running ring share one
- * copy, during which other calls continue; one user's capture is private; STATUS from others
- * disturbs no hart; a session leaves no data in SRAM for the next; and a failing call has no
- * effect.
+ * copy, and other calls do not wait until it is made; a user's capture is private; STATUS from
+ * other users interrupts no hart; a session leaves no data in SRAM for the next one; and a call
+ * that fails has no effect.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -107,7 +107,7 @@ static int as_user(uid_t user, uint64_t caps, int (*fn)(int fd), int fd)
 
 /* ---- readers ---------------------------------------------------------------- */
 
-/* The largest contiguous buffer that all boards can allocate. */
+/* Size of the largest contiguous buffer that all boards can allocate. */
 #define RING	(4ull << 20)
 #define READERS	8
 
@@ -171,7 +171,7 @@ TEST_F(share, simultaneous_readers_see_same_snapshot)
 				  &stream));
 	EXPECT_LT(0, trace_consecutive(&stream, &first, &last));
 	free(stream.message);
-	/* The next read starts a new copy, which includes the stores made since the first. */
+	/* The next read starts a new copy, which includes the stores made since the first copy. */
 	close(fd);
 	EXPECT_EQ(0, pread(self->s.fd, bytes[1], 1, size));
 	ASSERT_EQ(0, trace_collect(self->s.fd, self->s.encoder.src_bits, &stream));
@@ -182,7 +182,7 @@ TEST_F(share, simultaneous_readers_see_same_snapshot)
 }
 
 /*
- * A reader that stops reading does not block other readers, and learns that its copy has been
+ * A reader that stops reading does not block other readers, and gets an error if its copy has been
  * replaced.
  */
 TEST_F(share, idle_reader_loses_copy_to_another_reader)
@@ -211,12 +211,12 @@ TEST_F(share, idle_reader_loses_copy_to_another_reader)
 
 /**
  * struct copiers - threads that read together, so that the first one copies the ring for all
- * @barrier:	ends the first half of a round, and the second
+ * @barrier:	barrier at the end of each half of a round
  * @begun:	number of reads that were begun
  * @done:	number of reads that returned the first byte, so that the copy was complete
  * @failed:	number of reads that failed
  * @quit:	request to end
- * @over:	no further round begins
+ * @over:	set when no further round begins
  */
 struct copiers {
 	pthread_t thread[COPIERS];
@@ -267,7 +267,7 @@ static unsigned int wait_for_copy(struct copiers *c)
 	do
 		done = get(&c->done);
 	while (done % COPIERS || get(&c->begun) <= done);
-	/* Let the copier take any lock it needs. */
+	/* Give the copying thread time to take any lock that it needs. */
 	usleep(100);
 	return done;
 }
@@ -289,7 +289,10 @@ static bool stop_within(struct copiers *c, int fd)
 	return !trace_start(fd, 0) && within;
 }
 
-/* Whether calls return before the copy during which they were made, in a quarter of all rounds. */
+/*
+ * Whether, in at least a quarter of all rounds, calls made during a copy return before the copy is
+ * complete.
+ */
 static void calls_return_during_copies(struct __test_metadata *_metadata, struct trace_session *s,
 				       struct copiers *c, const char *name,
 				       bool (*call)(struct copiers *c, int fd))
@@ -303,8 +306,8 @@ static void calls_return_during_copies(struct __test_metadata *_metadata, struct
 }
 
 /*
- * If a copy locked the driver, a call would only finish after the copy. On a loaded host this
- * sometimes happens anyway.
+ * If copying locked the driver, a call would return only after the copy. On a loaded host, this
+ * sometimes happens without a lock, too.
  */
 TEST_F(share, owner_is_not_blocked_by_ring_copies)
 {
@@ -332,7 +335,7 @@ TEST_F(share, owner_is_not_blocked_by_ring_copies)
 	EXPECT_EQ(0, trace_stop(self->s.fd));
 }
 
-/* A copy in the kernel counts against the reader's memory limit. */
+/* The kernel's copy is charged to the reader's memory cgroup. */
 TEST_F(share, copy_is_charged_to_reader)
 {
 	static const char dir[] = "/tmp/share_test_cgroup";
@@ -461,7 +464,10 @@ TEST_F(share, only_owner_and_capable_users_can_read_capture)
 	EXPECT_EQ(0, as_user(0, 0, may_read, 0));
 	EXPECT_EQ(0, as_user(ALICE, 0, may_not_read, 0));
 	EXPECT_EQ(0, as_user(ALICE, 0, may_not_read_as_namespace_root, 0));
-	/* A descriptor reads with the rights of its opener, in any process. */
+	/*
+	 * A descriptor has the rights of the process that opened it, in any process that reads from
+	 * it.
+	 */
 	EXPECT_EQ(0, as_user(ALICE, 0, reads_from, fd));
 	close(fd);
 	ASSERT_EQ(0, setresuid(-1, ALICE, -1));

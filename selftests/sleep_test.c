@@ -6,8 +6,8 @@
  *
  * The kernel's pm_test wakes the machine immediately. TRACE_SLEEP is the depth, one of
  * /sys/power/pm_test: every machine survives the default, freezer; deeper levels need
- * drivers that support them, in particular for the disk. With "processors" the other CPUs
- * go offline and online.
+ * drivers that support them, in particular for the disk. With "processors", all CPUs but one go
+ * offline, and online again.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -65,7 +65,9 @@ static bool lists(const char *path, const char *word)
 	return trace_file_read(path, text, sizeof(text)) > 0 && strstr(text, word);
 }
 
-/* Whether sleep only idles the CPUs, because firmware does not support suspend. */
+/*
+ * Whether sleep means s2idle, which only idles the CPUs, because firmware does not support suspend.
+ */
 static bool only_idles(void)
 {
 	return !lists("/sys/power/mem_sleep", "deep");
@@ -205,7 +207,7 @@ TEST_F(sleep, waiting_store_waits_again_after_resume)
 					  SIFIVE_TRACE_CONFIG_DRAIN |
 					  SIFIVE_TRACE_CONFIG_WAIT));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
-	/* The sink now has a reader, for which stores wait indefinitely. */
+	/* From now on, the sink has a reader, for which stores wait without a time limit. */
 	EXPECT_LE(0, fcntl(self->s.fd, F_SETFL, O_NONBLOCK));
 	EXPECT_GE(1, read(self->s.fd, &byte, 1));
 	ASSERT_EQ(0, trace_writer_start(&writer, &self->s, 0));
@@ -223,7 +225,7 @@ TEST_F(sleep, waiting_store_waits_again_after_resume)
 		SKIP(return, "%s to depth %s: %s", state(), depth(), strerror(-ret));
 }
 
-/* Test the encoder of a CPU that is offline during sleep. */
+/* Test an encoder whose CPU is offline during sleep. */
 TEST_F(sleep, encoder_of_offlined_cpu_continues_unless_in_sram)
 {
 	struct sifive_trace_status status;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Makes long recordings while all harts of a board write records without a pause and the
-# recorder is slow. Prints TAP. With --on-full wait, no records may be missing; with
-# --on-full drop, each must be decoded or counted as lost.
+# recorder is slow. Prints TAP. With --on-full wait, no record may be missing; with --on-full drop,
+# each record must be decoded or counted as lost.
 #
 #	soak.sh BUILD
 #
@@ -15,7 +15,7 @@ out=$build/soak
 seconds=${SOAK_SECONDS:-600}
 . selftests/record/suite.sh
 
-# The recorder is stopped for 1 of 5 seconds, so that a buffer fills on any host.
+# Stop the recorder for one of every five seconds, so that a buffer becomes full on any host.
 board p550 --timeout $((4500 + 4 * seconds)) -- '
 soak() {
 	sifive-trace record -b 1M --on-full $1 -o $1.rtd $p/soak '"$seconds"' >$1.txt 2>$1.err & command=$!

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests record -g on the traced machine with programs whose call paths are known. Prints TAP.
-# The machine finds the samples' paths with frame pointers, or this host finds them in copies of the
-# stack with unwind tables. A path that extends beyond its copy is cut.
+# The call path of a sample is found either by the traced machine, from frame pointers, or by this
+# host, from a copy of the stack and unwind tables. A path that extends beyond the copy is cut.
 #
 #	stacks.sh BUILD
 
@@ -145,7 +145,7 @@ host graph "$out/short.rtd" | grep -qF '[cut]'
 result $? "-g dwarf,256: graph shows that paths are cut"
 path limit "-g dwarf: paths of more than 127 calls are cut" bottom '^[0-9]+ [^;]*;\[cut\](;down){126}'
 path beyond "-g dwarf,8192: stacks of more than 8192 bytes are cut" bottom '^[0-9]+ [^;]*;\[cut\](;down){126}'
-# The handler of a signal returns to the vdso, which has no name.
+# A signal handler returns to the vdso, whose code has no name.
 handler='0x[0-9a-f]+;handle'
 for name in handled handled-static; do
 	path $name "-g dwarf, $name: paths of a signal handler begin with the interrupted code's path" bottom \
@@ -163,7 +163,7 @@ kernel() { fit "$1" "$2" ';enter;(.*;)?vfs_read;' ';main;repeat;enter;(.*;)?vfs_
 kernel enters "-g fp: samples in the kernel have the kernel's path after the program's"
 kernel enters-dwarf "-g dwarf: samples in the kernel have the kernel's path after the program's"
 kernel enters-all "-g dwarf -a: samples in the kernel have the kernel's path after the program's"
-# The program may also cause page faults itself.
+# The program itself may also take page faults, which are not those of vfs_read().
 paths faults faults.rtd
 faults=$(samples faults ';enter;(.*;)?do_page_fault;')
 inner=$(samples faults ';main;repeat;enter;(.*;)?vfs_read;(.*;)?do_page_fault;')

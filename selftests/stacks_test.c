@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that samples include the registers and the stack of the sampled code: as much as was
- * requested, up to memory that cannot be read; that a bad stack pointer costs a sample only its
- * stack; and that samples in the kernel begin with kernel addresses if these are requested.
+ * Proves that samples include the registers of the sampled code, and as much of its stack as was
+ * requested and can be read; that a sample with a bad stack pointer lacks only its stack; and that
+ * samples in the kernel begin with kernel addresses if these were requested.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -39,7 +39,7 @@
 #define S2_VALUE	-2l
 #define S11_VALUE	0x7ff
 
-/* Run with @sp as its stack pointer. */
+/* Spin with @sp as the stack pointer. */
 static __attribute__((noinline, noclone, aligned(256))) void spin(unsigned long sp)
 {
 	unsigned long turns = TURNS;
@@ -354,7 +354,10 @@ TEST_F(stacks, reading_stacks_of_named_processes_needs_permission)
 	struct sifive_trace_start start = TRACE_ARG(sifive_trace_start);
 	int32_t process = getpid();
 
-	/* Any word of a stack can look like a caller. */
+	/*
+	 * Any word of a stack can look like the address of a caller, so reading stacks needs the
+	 * same permission.
+	 */
 	const struct {
 		uint32_t flags;
 		int error;

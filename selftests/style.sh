@@ -34,8 +34,8 @@ with() {
 
 files() { git ls-files -co --exclude-standard -- "$@"; }
 
-# CamelCase names are the old library's; out-of-tree code checks the kernel's version only in
-# compat.h; uapi headers cannot use BIT().
+# Run checkpatch, without messages that do not apply: out-of-tree code checks the kernel's version,
+# but in compat.h only, and uapi headers cannot use BIT().
 checkpatch() {
 	perl "$kernel/source/scripts/checkpatch.pl" --no-tree --strict --terse \
 		--no-summary --show-types "$@" |
@@ -48,7 +48,8 @@ driver_checkpatch() {
 		include/uapi/linux/*.h
 }
 
-# The ignored message types do not apply to user space.
+# Ignore message types that do not apply to user space, and CamelCase names, which are those of the
+# old library.
 tests_checkpatch() {
 	checkpatch --ignore CAMELCASE,PREFER_KERNEL_TYPES,SPLIT_STRING,ARRAY_SIZE,VOLATILE,PREFER_DEFINED_ATTRIBUTE_MACRO,MACRO_WITH_FLOW_CONTROL \
 		-f $(files 'selftests/*.c' 'selftests/*.h' | grep -vE '/(unit|model)/')
@@ -66,7 +67,8 @@ driver_builds_clean() {
 	grep -q 'CHECK.*chardev.c' "$log" || echo "sparse did not run"
 }
 
-# Modules build in a copy; the error for a missing kernel tree names that tree.
+# Check that modules build in a copy of their folder, and that the error for a missing kernel tree
+# names that tree.
 modules_are_built_in_a_copy() {
 	local sources=(driver include selftests/counter_thief) before
 
@@ -80,7 +82,8 @@ modules_are_built_in_a_copy() {
 		grep -q "$build: not a kernel tree" || echo "any folder is a kernel"
 }
 
-# The headers have the same layout in 32- and 64-bit programs, and are self-contained.
+# Check that the uapi headers have the same layout in 32-bit and 64-bit programs, and are
+# self-contained.
 uapi_layout() {
 	local abi
 	for abi in rv64gc:lp64d rv32imac:ilp32; do
@@ -96,7 +99,7 @@ no_long_files() {
 	done
 }
 
-# The manual's example is kept verbatim.
+# Check that the manual's example is verbatim.
 spdx_everywhere() {
 	files | grep -vE '^(LICENSES/|VERSION$|debian/(changelog|copyright|source/|[a-z0-9-]*\.)|lib/examples/fib.c|README.md|Documentation/.*\.(png|svg)|.*\.(rtd|map|in)$|selftests/config$)' |
 		while read -r f; do
@@ -114,7 +117,8 @@ plain_english() {
 	return 0
 }
 
-# Private state of perf and of its driver for RISC-V, whose meaning differs between kernels.
+# Private state of perf and of its driver for RISC-V, whose meaning differs between kernels: only
+# perf_private.c may use it.
 private_state_in_one_file() {
 	local state='\b(hw\.period_left|cmask|child_list|hw\.flags)\b'
 	git grep -nE "$state" -- driver ':!driver/counters/perf_private.c'
@@ -130,7 +134,7 @@ nothing_left_over() {
 # machine FILE: print an ELF file's machine; print nothing for other files.
 machine() { readelf -h "$1" 2>/dev/null | sed -n 's/^ *Machine: *//p' | sort -u; }
 
-# Installs everything for the target under one prefix, and builds a program with it.
+# Install everything for the target under one prefix, and build a program with it.
 install_is_usable() {
 	local at=$build/root f
 
@@ -154,8 +158,8 @@ install_is_usable() {
 		echo "the kernel's interface is not installed"
 }
 
-# Installs the command and the trace-reading library, both for the build machine, and nothing for
-# the traced machine. A program can use that library.
+# Check that "make install" installs the command and the trace-reading library for the build machine
+# and nothing for the traced machine, and that a program can use that library.
 install_of_this_machine() {
 	local at=$build/own
 
@@ -179,7 +183,7 @@ install_of_this_machine() {
 			share/man/man3/sifive_reader_{messages,new,next,open,point_counter,set,thread}.3)
 }
 
-# In a fresh clone, nothing untracked remains.
+# Use a fresh clone, to see whether an untracked file remains.
 install_leaves_no_trace() {
 	local tree=$build/clean
 
@@ -187,7 +191,7 @@ install_leaves_no_trace() {
 		DESTDIR="$build/bare" >/dev/null && git -C "$tree" status --short
 }
 
-# If dkms is missing or cannot run here, nothing is written.
+# Check that "make dkms" writes nothing if dkms is missing or cannot run here.
 dkms_fails_before_it_writes() {
 	local at=$build/dkms before
 

@@ -15,18 +15,18 @@ shift 2
 mkdir -p "$dir"
 log=$dir/$name.log
 start=$SECONDS
-# No test depends on the user's defaults for the command's options.
+# Keep tests independent of the user's defaults for the command's options.
 export XDG_CONFIG_HOME=$dir/$name.config
 
 "$@" >"$log" 2>&1 </dev/null
 rc=$?
-# Processor time of the suite's processes, on this machine.
+# CPU time of the suite's processes on this machine, in seconds.
 times >"$dir/$name.times"
 cpu=$(awk 'NR == 2 { split($1 $2, t, /[ms]/); printf "%.0f", (t[1] + t[3]) * 60 + t[2] + t[4] }' "$dir/$name.times")
 
 results() { grep -aE '^(not )?ok [0-9]+' "$log"; }
 
-# A plan precedes or follows its tests: all plans together must equal the number of
+# A plan can precede or follow its tests, so check that the sum of all plans is the number of
 # results.
 short_of_plan() {
 	local planned run

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that SWITCHES records when and why each thread of a process starts and stops running on a
- * hart, and records nothing of other processes.
+ * Proves that, after SWITCHES, a capture records when and why each thread of a process starts and
+ * stops running on a hart, and nothing of other processes.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -35,8 +35,8 @@
  * @begins:	number of BEGIN records
  * @kind:	number of records of each kind
  * @bad:	number of records that contradict the previous record
- * @overlaps:	number of times that a thread starts to run while another is running
- * @unwoken:	number of times that a thread runs after sleep without a wake-up
+ * @overlaps:	number of times that a thread starts to run while another one runs on the hart
+ * @unwoken:	number of times that a thread runs after sleeping without having been woken
  * @foreign:	number of records of threads that are not in @threads
  * @idle:	number of ends of the recording at which no thread is running
  * @marked, @ended: times of the last mark and of the last end in @idle
@@ -155,7 +155,7 @@ static void look(struct found *found, uint8_t kind, pid_t thread, uint64_t time,
 	found->ended = time;
 }
 
-/* Stop, and read the records; everything else on the channel is bad. */
+/* Stop, and read the records; count everything else on the channel in @bad. */
 static int collect(struct _test_data_switches *self)
 {
 	struct trace_stream stream = {};
@@ -279,7 +279,7 @@ TEST_F(switches, each_wait_is_recorded)
 	EXPECT_LE(after.ru_nivcsw - before.ru_nivcsw, kind[SIFIVE_TRACE_SWITCH_PREEMPTED]);
 	EXPECT_LT(TURNS, kind[SIFIVE_TRACE_SWITCH_IN]);
 	EXPECT_EQ(0, kind[SIFIVE_TRACE_SWITCH_WOKEN]);
-	/* The thread itself called STOP. */
+	/* The recording ends once, with the running thread, which called STOP. */
 	EXPECT_EQ(1, self->found.kind[SIFIVE_TRACE_SWITCH_END]);
 	EXPECT_EQ(1, self->found.begins);
 	EXPECT_EQ(0, self->found.foreign);
@@ -399,7 +399,7 @@ TEST_F(switches, vfork_parent_is_uninterruptible)
 	unsigned int i;
 
 	ASSERT_EQ(0, start(self));
-	/* A child can finish before its parent waits. */
+	/* Repeat this, because a child can finish before its parent waits. */
 	for (i = 0; i < TURNS; i++)
 		spawn();
 	check(_metadata, self);
@@ -461,7 +461,7 @@ static int freeze(pid_t pid)
 		if (trace_file_read(FREEZER "freezer.state", state, sizeof(state)) < 0)
 			return -1;
 	} while (strncmp(state, "FROZEN", 6));
-	/* The record may not have been written yet. */
+	/* Give the kernel time to write the record. */
 	usleep(1000);
 	return 0;
 }
@@ -647,7 +647,7 @@ TEST_F(switches, switches_on_unrecorded_cpus_are_counted)
 	EXPECT_EQ(0, self->found.bad);
 	EXPECT_EQ(0, self->status.switches_lost);
 	EXPECT_EQ(self->found.total, self->status.switches);
-	/* A stopped capture counts nothing. */
+	/* While the capture is stopped, switches are not counted. */
 	i = self->status.switches_elsewhere;
 	ASSERT_EQ(0, trace_pin(!self->s.encoder.cpu));
 	usleep(1000);
@@ -695,7 +695,7 @@ TEST_F(switches, thread_that_calls_execve_gets_process_id)
 	EXPECT_EQ(0, self->found.foreign);
 	EXPECT_NE(child, id);
 	/*
-	 * Exits of the process's first thread, which execve() ends, and of the thread that
+	 * Two threads exit: the process's first thread, which execve() ends, and the thread that
 	 * takes over its id.
 	 */
 	EXPECT_LE(3, self->found.kind[SIFIVE_TRACE_SWITCH_EXITED]);
@@ -788,7 +788,7 @@ TEST_F(switches, invalid_requests_are_refused)
 	EXPECT_EQ(EPERM, trace_wait(child));
 	ASSERT_EQ(0, start(self));
 	EXPECT_EQ(-EBUSY, set(self));
-	/* Recording all threads of the machine needs more rights. */
+	/* Recording all threads of the machine needs a capability. */
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 	self->switches.flags = SIFIVE_TRACE_SWITCHES_ALL;
 	ASSERT_EQ(0, set(self));

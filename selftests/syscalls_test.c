@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that SWITCHES, on request, records each system call of a process's threads with its
- * number and result, and no system call of other processes.
+ * Proves that, on request, SWITCHES makes a capture record each system call of a process's threads
+ * with its number and result, but no system call of other processes.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -298,7 +298,7 @@ TEST_F(syscalls, running_thread_is_recorded_after_loss)
 		;
 	ASSERT_EQ(0, trace_decode(bytes, size, self->s.encoder.src_bits, &stream));
 	count_marks(&stream, &marks, &unnamed);
-	/* The first mark begins the recording. */
+	/* One of the marks is that of the recording's beginning. */
 	EXPECT_LT(1, marks);
 	EXPECT_EQ(0, unnamed);
 	free(stream.message);
@@ -315,7 +315,7 @@ TEST_F(syscalls, not_recorded_during_pause)
 	EXPECT_EQ(0, self->found.calls);
 }
 
-/* Results of system calls, and page faults, can be addresses. */
+/* Results of system calls and records of page faults can contain addresses. */
 TEST_F(syscalls, reading_those_of_other_processes_needs_permission)
 {
 	const struct {

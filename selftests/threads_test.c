@@ -44,7 +44,7 @@ struct counts {
 	uint64_t of[TRACE_ISR + 1];
 };
 
-/* Number of records that were started, and of those that were not abandoned. */
+/* Number of records that were begun, and number of those that were not abandoned. */
 static struct counts begun, made;
 
 static void count(struct counts *counts, enum trace_kind kind, uint64_t number)
@@ -68,7 +68,7 @@ static void call_any(void (*function)(unsigned int), unsigned int argument,
 	count(&made, TRACE_EXIT, calls);
 }
 
-/* One call, with @turns calls inside. */
+/* Make one call, with @turns calls inside. */
 static void call(unsigned int turns)
 {
 	call_any(calls_loop, turns, turns + 1);
@@ -524,7 +524,7 @@ TEST_F(threads, cancelled_thread_leaves_channel_usable)
 		ASSERT_EQ(0, pthread_cancel(thread));
 		ASSERT_EQ(0, pthread_join(thread, NULL));
 	}
-	/* These follow the last abandoned record. */
+	/* These records follow the last abandoned one. */
 	for (i = 0; i < 4; i++) {
 		ASSERT_EQ(0, pthread_create(&thread, NULL, short_life, (void *)(uintptr_t)i));
 		ASSERT_EQ(0, pthread_join(thread, NULL));
@@ -578,7 +578,7 @@ TEST_F(threads, child_processes_do_not_disturb_trace)
 		}
 		ASSERT_EQ(child, waitpid(child, NULL, 0));
 		record();
-		/* This child's records are counted as lost. */
+		/* The records of this child count as lost. */
 		child = vfork();
 		if (!child) {
 			record();
@@ -670,7 +670,7 @@ TEST_F(threads, child_forked_in_handler_completes_record)
 			_exit(0);
 	}
 	signal(SIGALRM, SIG_IGN);
-	/* The last signal may have arrived after the loop's check. */
+	/* The last signal may have arrived after the loop had checked. */
 	if (in_child)
 		_exit(0);
 	TH_LOG("%u forks, %llu within a record", forks, (unsigned long long)hits);
@@ -680,7 +680,7 @@ TEST_F(threads, child_forked_in_handler_completes_record)
 	EXPECT_EQ(0, lost(&self->report));
 }
 
-/* Records, then executes another program, and so loses all references to its trace. */
+/* Record, then execute another program, which loses all references to the trace. */
 static void execute_other_program(const struct sifive_trace_info *info)
 {
 	char *const args[] = { "/bin/true", NULL };
@@ -701,7 +701,7 @@ static void execute_other_program(const struct sifive_trace_info *info)
 	_exit(1);
 }
 
-/* Threads that are writing a record end when it is complete. */
+/* Threads that are writing a record end once that record is complete. */
 TEST_F(threads, exec_keeps_trace_and_frees_device)
 {
 	pid_t child;
@@ -769,7 +769,7 @@ TEST_F(threads, revoked_counter_access_is_restored)
 	for (i = 0; i < 2; i++)
 		from[i] = trace_counter(counter[i]);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, revokes, &r));
-	/* A record that cannot read counters turns them off; the next restores access. */
+	/* A record that cannot read counters turns them off; the next record restores access. */
 	for (records = 0; records < 200 || (taken < 10 && records < 40000); records++) {
 		taken += trace_signal_of_counter(COUNTER_CYCLE) == SIGILL;
 		record();

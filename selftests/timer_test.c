@@ -37,10 +37,10 @@ static __attribute__((noinline, aligned(64))) void busy(uint64_t turns)
 /**
  * struct seen - summary of the records
  * @samples:	number of records of the timer
- * @sources:	encoders of samples with a pc in busy()
+ * @sources:	mask of the encoders of samples with a pc in busy()
  * @busy:	number of samples with a pc in busy()
  * @entered, @left: number of entries and exits
- * @sampled, @called: channels of samples, and of calls
+ * @sampled, @called: masks of the channels of samples, and of those of calls
  * @first, @last: times of the first and last sample
  * @begin, @counted: each counter at the first sample, and its increment since
  */
@@ -128,7 +128,7 @@ static void count_signal(int number)
 }
 
 /*
- * Whether the C library leaves the signal to programs; not SIGILL, which the trace library uses
+ * Whether the C library leaves this signal to programs, except SIGILL, which the trace library uses
  * while tracing is on.
  */
 static bool is_watched(int number)
@@ -173,7 +173,7 @@ static void own_state(char *threads, char *queued, size_t size)
 		 line ? line + 1 : "");
 }
 
-/* The manual's call, with the manual's channel. */
+/* The call in the manual's example, with the same channel. */
 TEST_F(timer, records_have_interval_and_interrupted_address)
 {
 	perfEvent events[] = {
@@ -248,7 +248,7 @@ TEST_F(timer, records_have_interval_and_interrupted_address)
 	}
 }
 
-/* The program writes no records, not even of instrumented functions. */
+/* Only the kernel writes records: instrumented functions write none. */
 TEST_F(timer, firmware_events_are_only_in_timer_records)
 {
 	perfEvent event = { .type = perfEventFirmware, .code = FW_ILLEGAL_INSN };

@@ -96,7 +96,7 @@ static unsigned int leave(struct trace_nesting *nesting,
 	}
 	while (at && !is_call(stack[at - 1], call))
 		at--;
-	/* An exit without an entry, or entries without an exit. */
+	/* Count an exit without an entry, or entries without an exit. */
 	nesting->disorder += at ? depth - at : 1;
 	return at ? at - 1 : depth;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The beginning and end of sections of a test's own code, as named by the linker. */
+/* Symbols that the linker defines for the beginning and end of a section with a test's code. */
 #ifndef TRACE_CODE_H
 #define TRACE_CODE_H
 

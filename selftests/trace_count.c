@@ -169,7 +169,7 @@ void trace_call_pages(unsigned int count)
 
 	for (i = 0; i < count; i++)
 		memcpy(&memory[i * page], &ret, sizeof(ret));
-	/* Changing their protection flushes the stores' TLB entries. */
+	/* Changing the pages' protection flushes the TLB entries that the stores have made. */
 	if (mprotect(memory, count * page, PROT_READ | PROT_EXEC))
 		abort();
 	/* Use this hart, because the counting thread is pinned to it. */
@@ -184,7 +184,7 @@ bool trace_emulated(void)
 	char list[256], *name;
 	int bytes = trace_file_read("/proc/device-tree/compatible", list, sizeof(list));
 
-	/* A board's own compatible string can precede the emulator's. */
+	/* The emulator's compatible string can follow that of the board. */
 	for (name = list; name < list + bytes; name += strlen(name) + 1)
 		if (!strcmp(name, "riscv-virtio"))
 			return true;

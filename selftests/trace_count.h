@@ -24,10 +24,10 @@
 /* Instructions per turn of trace_spin(). */
 #define TRACE_SPIN	2
 
-/* Return the CSR's value; raises SIGILL without access. */
+/* Return the CSR's value; without access, the read raises SIGILL. */
 uint64_t trace_counter(unsigned int counter);
 
-/* Join the calling thread; returns its slot, which remains mapped, or NULL. */
+/* Join the calling thread; return its slot, which remains mapped, or NULL on error. */
 const struct sifive_trace_slot *trace_own_slot(int fd);
 
 /* Return the calling thread's own count. */
@@ -44,10 +44,13 @@ static inline void trace_spin(uint64_t turns)
 		     : "+r" (turns));
 }
 
-/* Return the count of that loop, the minimum of several runs: interrupts only add to it. */
+/*
+ * Return the count of that loop: the minimum of several runs, because interrupts can only increase
+ * it.
+ */
 uint64_t trace_count_spin(unsigned int counter, uint64_t turns);
 
-/* Return the number of records that the kernel has written and lost in a capture. */
+/* Return the number of records of a capture that the kernel has written or lost. */
 uint64_t trace_sampled(int fd);
 
 /* Return the calling thread's CPU time, in microseconds. */
@@ -91,7 +94,7 @@ int trace_perf_open(struct perf_event_attr *attr, int pid, int cpu);
 int trace_perf_enable(int event);
 int trace_perf_disable(int event);
 
-/* Return an event's count; ~0 if unknown. */
+/* Return an event's count, or ~0 if it cannot be read. */
 uint64_t trace_perf_count(int event);
 
 #endif /* TRACE_COUNT_H */

@@ -291,8 +291,8 @@ enum mseo {
  * struct slices - the message being decoded
  * @bytes:	slices of the message
  * @count:	number of slices
- * @bit:	next bit of the MDOs
- * @bad:	a field extends beyond the end, or does not fit into 64 bits
+ * @bit:	index of the next bit, counting only MDO bits
+ * @bad:	set if a field extends beyond the end, or does not fit into 64 bits
  */
 struct slices {
 	const uint8_t *bytes;
@@ -317,7 +317,10 @@ static uint64_t take_fixed(struct slices *s, unsigned int bits)
 	return value;
 }
 
-/* A field of variable width extends from here to the end of the slice that ends the field. */
+/*
+ * Read a field of variable width, which extends from the current bit to the end of the slice that
+ * ends the field.
+ */
 static uint64_t take_variable(struct slices *s)
 {
 	size_t end = s->bit / MDO_BITS;

@@ -20,7 +20,7 @@
 
 #define TRACE_DEVICE	"/dev/sifive-trace"
 
-/* A structure of the interface, zeroed except for its size. */
+/* Initial value of a structure of the interface: zero except for its size. */
 #define TRACE_ARG(type)	((struct type){ .size = sizeof(struct type) })
 
 #define BIT64(n)	(1ull << (n))
@@ -63,7 +63,7 @@ int trace_unpause(int fd);
 int trace_status(int fd, struct sifive_trace_status *status);
 int trace_sink(int fd, uint32_t index, struct sifive_trace_sink *sink);
 
-/* Return the SIFIVE_TRACE_STATUS_* flags of a STATUS call; ~0 if the call fails. */
+/* Return the SIFIVE_TRACE_STATUS_* flags that STATUS reports, or ~0 if the call fails. */
 uint32_t trace_flags(int fd);
 
 /*
@@ -81,7 +81,10 @@ struct sifive_trace_config trace_same_config(const struct sifive_trace_config *e
 /* Like trace_simple_config(), for all encoders, with a buffer of 1 MiB. */
 struct sifive_trace_config trace_whole_config(int fd);
 
-/* Read everything into @bytes, which the caller frees. Returns its size, or a negative errno. */
+/*
+ * Read everything into @bytes, which the caller frees. Return the number of bytes, or a negative
+ * errno.
+ */
 ssize_t trace_read_all(int fd, uint8_t **bytes);
 
 /* ---- the stimulus page ---------------------------------------------------- */
@@ -98,7 +101,7 @@ unsigned int trace_register(const struct sifive_trace_encoder *encoder,
 void trace_store(void *page, unsigned int reg, uint32_t value,
 		 unsigned int bytes);
 
-/* Return the tag of such a store's message. */
+/* Return the tag of the message that such a store produces. */
 static inline uint32_t trace_tag(unsigned int channel, unsigned int bytes)
 {
 	return channel * 4 + 4 - bytes;
@@ -136,9 +139,9 @@ int trace_wait(pid_t child);
 /**
  * struct trace_message - one decoded message
  * @tcode:	TRACE_TCODE_*, or the code of another instruction trace message
- * @src:	source, 0 in a stream without sources
+ * @src:	source, or 0 in a stream without sources
  * @tag:	channel * 4 + offset of the store, for data messages
- * @value:	stored value; for a synchronisation TRACE_VALUE_*; for Ownership the process
+ * @value:	stored value; for a synchronisation, TRACE_VALUE_*; for Ownership, the process field
  * @full:	the message has a full address: a Sync message of instruction trace
  * @address:	full address
  * @timed:	the message has a timestamp
@@ -157,7 +160,7 @@ struct trace_message {
 
 /**
  * struct trace_stream - decoded bytes of one sink
- * @message:	the messages, allocated
+ * @message:	the messages, in allocated memory
  * @count:	number of messages
  * @cut:	number of bytes of an incomplete message at the end
  */

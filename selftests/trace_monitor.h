@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The device model's counters and faults, through QEMU's monitor. */
+/* Access to the device model's counters and faults through QEMU's monitor. */
 #ifndef TRACE_MONITOR_H
 #define TRACE_MONITOR_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Accesses to the component's registers since the machine started. */
+/* Numbers of accesses to a component's registers since the machine started. */
 struct monitor_accesses {
 	uint64_t loads;
 	uint64_t stores;

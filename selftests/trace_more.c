@@ -211,7 +211,7 @@ void trace_sample_freely(void)
 {
 	static const char limit[] = "/proc/sys/kernel/perf_cpu_time_max_percent";
 
-	/* The kernel accepts a new rate only while there is a limit. */
+	/* The kernel accepts a new rate only while perf's CPU time limit is on. */
 	trace_file_write(limit, "25");
 	trace_file_write("/proc/sys/kernel/perf_event_max_sample_rate", "100000");
 	trace_file_write(limit, "0");

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shared by the tests that load, attack and break the driver, on top of trace_device.h:
- * a session in one call, threads that store, reproducible random numbers, and access to
- * procfs and sysfs files.
+ * Shared by the tests of sessions, in addition to trace_device.h: sessions that are set up in one
+ * call, threads that store, reproducible random numbers, and access to procfs and sysfs files.
  */
 #ifndef TRACE_MORE_H
 #define TRACE_MORE_H
@@ -46,13 +45,13 @@ struct trace_session {
 int trace_session_open(struct trace_session *s, unsigned int index);
 
 /*
- * Configure that encoder and those in @also, with a sink of this kind, and map the encoder's
- * page; can be called repeatedly. @buffer is 0 for SRAM.
+ * Configure @encoder and the encoders in @also with a sink of this kind, and map the page of
+ * @encoder. @buffer is 0 for SRAM. This function can be called repeatedly.
  */
 int trace_session_config(struct trace_session *s, uint32_t sink, uint64_t buffer,
 			 uint32_t flags);
 
-/* Unmap and close what is open. */
+/* Unmap the page and close the descriptor, if they are mapped and open. */
 void trace_session_close(struct trace_session *s);
 
 /* Whether some component of the machine has a sink of that kind. */
@@ -91,7 +90,7 @@ int trace_writer_start(struct trace_writer *w, const struct trace_session *s,
 		       uint32_t limit);
 uint32_t trace_writer_stop(struct trace_writer *w);
 
-/* Return the next number of a random series; the state must not be 0. */
+/* Return the next number of a pseudo-random series; the state must not be 0. */
 uint64_t trace_random(uint64_t *state);
 
 /*
@@ -107,7 +106,7 @@ uint64_t trace_setting(const char *name, uint64_t otherwise);
 /* Return @count, the number of repetitions of a full run, divided by TRACE_PART and rounded up. */
 int trace_repeat(int count);
 
-/* Return the error when a child of the same user, without capabilities, reads the capture. */
+/* Read the capture in a child of the same user, without capabilities; return the error, or 0. */
 int trace_read_unprivileged(void);
 
 /* Return the time of a monotonic clock, in seconds. */

@@ -99,7 +99,10 @@ static void read_begin(struct reading *r, struct stream *s, unsigned int bytes,
 	}
 }
 
-/* A thread's id is followed by the kind of its sample, or by the sample's callers or stack. */
+/*
+ * Called after a thread's id, which is followed by the sample's kind, or first by its callers or
+ * stack.
+ */
 static void read_thread(struct reading *r, struct stream *s, unsigned int bytes, uint32_t value)
 {
 	if (s->state == THREAD && bytes == 4) {
@@ -116,7 +119,9 @@ static void read_thread(struct reading *r, struct stream *s, unsigned int bytes,
 	}
 }
 
-/* A list of callers is followed by the kind of its sample, or by the sample's stack. */
+/*
+ * Called within a list of callers, which is followed by the sample's kind, or first by its stack.
+ */
 static void read_caller(struct reading *r, struct stream *s, unsigned int bytes, uint32_t value)
 {
 	uint64_t *address = &s->now.caller[s->now.callers];
@@ -143,7 +148,7 @@ static void read_caller(struct reading *r, struct stream *s, unsigned int bytes,
 	}
 }
 
-/* A stack is followed by the kind of its sample. */
+/* Called within a stack, which is followed by the sample's kind. */
 static void read_stack(struct reading *r, struct stream *s, unsigned int bytes, uint32_t value)
 {
 	const unsigned int most = SIFIVE_TRACE_STACK_REGISTERS + SIFIVE_TRACE_STACK_MAX / 8;
@@ -177,7 +182,10 @@ static void read_mask(struct stream *s, uint32_t mask)
 	s->state = COUNTER;
 }
 
-/* A counter has a type, a code and an info word; a raw event has two words for its code. */
+/*
+ * A counter's definition has a type, a code and an info word; that of a raw event has two words of
+ * code.
+ */
 static void read_counter(struct stream *s, uint32_t value)
 {
 	if (!s->left) {

@@ -8,7 +8,7 @@
 
 #include "trace_device.h"
 
-/* Ends a record that was abandoned; a header follows. */
+/* Word that ends an abandoned record; a header follows. */
 #define TRACE_BREAK	0xff
 #define TRACE_COUNTERS	32
 
@@ -19,13 +19,13 @@ enum trace_kind {
 	TRACE_ISR	= 3,
 };
 
-/* Number of registers and words that are kept of a sample's stack. */
+/* Number of values, registers included, of a sample's stack that are kept. */
 #define TRACE_STACK_VALUES	(SIFIVE_TRACE_STACK_REGISTERS + 64)
 
 /**
  * struct trace_record - one record
- * @encoder:	encoder of the record, numbered in order of appearance, as sinks can share source
- *		numbers
+ * @encoder:	number of the record's encoder, in order of appearance, because sinks can use the
+ * 		same source numbers
  * @src:	source number
  * @channel:	channel number
  * @kind:	enum trace_kind
@@ -34,13 +34,13 @@ enum trace_kind {
  * @counters:	number of counters
  * @time:	time of the record's last message
  * @address:	the pc, or function and call site
- * @named:	the sample names its thread
+ * @named:	set if the sample names its thread
  * @thread:	id of that thread
  * @callers:	number of callers
  * @caller:	the return-address register, then return addresses of the stack's frames
  * @values:	number of registers and 8-byte words of the stack
  * @stack:	first TRACE_STACK_VALUES of these registers and words
- * @value:	counts in order; differences are added up, starting at the header
+ * @value:	counts in order, as absolute values or, for Delta, as sums since the header
  */
 struct trace_record {
 	unsigned int encoder, src, channel, kind, owner, type, counters;
@@ -61,7 +61,7 @@ struct trace_record {
  * @headers:	number of complete headers
  * @breaks:	number of abandoned records with a mark
  * @bad:	number of unexpected messages and of Error messages
- * @unfinished:	number of records and headers that the trace's end or another record cuts off
+ * @unfinished:	number of records and headers cut off by the trace's end or by another record
  * @backwards:	number of counts that are less than in the previous record
  * @sources:	number of encoders with messages
  */

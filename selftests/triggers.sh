@@ -6,7 +6,7 @@
 # trace shows why it was slow. Also tests the Nth call, shared objects (including those loaded
 # with dlopen()), threads, recursion, reports of losses, and refusals. record --from, --to and
 # --depth: only calls within a function or up to a depth are recorded, in each thread, and each
-# output says so. record --auto-filter: invalid uses are refused.
+# output reports this. record --auto-filter: invalid uses are refused.
 #
 #	triggers.sh BUILD
 
@@ -17,7 +17,7 @@ out=$build/triggers
 . selftests/record/suite.sh
 
 # Instructions are counted, so that the host's load does not affect times. Only one hart is online,
-# because harts then take turns, each of which takes milliseconds.
+# because the emulator then runs harts in turn, for milliseconds at a time.
 board fpga --icount --append maxcpus=1 -- '
 snap() { name=$1; shift; run $name sifive-trace record -C 0 --calls --snapshot -o $name.rtd "$@"; }
 snap slow -b 16M --slower-than request:2ms $p/stalls
@@ -36,7 +36,7 @@ run hooks sifive-trace record -C 0 --snapshot -b 64k --trigger piece:100 -o hook
 run last sifive-trace record -C 0 --snapshot -b 64k --slower-than main:1us -o last.rtd $p/plain
 run sampled sifive-trace record -C 0 --snapshot -i 100us -b 64k --trigger busy:8 -o sampled.rtd $p/busy-static 50
 
-# With --keep, the newest files must remain; on a full disk, those that fit.
+# With --keep, the newest snapshots must be kept; on a full disk, those that fit.
 snap keep -b 64k --keep 2 --trigger request:2000 $p/stalls
 mkdir /tmp/small; mount -t tmpfs -o size=400k none /tmp/small
 run full sifive-trace record -C 0 --calls --snapshot -b 64k --trigger request:1000 -o /tmp/small/full.rtd $p/stalls
@@ -165,7 +165,7 @@ result $? "--trigger request:4000: no other call causes a snapshot"
 says nth "request: 10000 calls, 2 triggers: 2 snapshots" "--trigger: statistics are printed at the end"
 says nth "took longer than 1.000 s: 0 snapshots" "--trigger and --slower-than can be combined"
 host replay "$out/nth.rtd.1" 2>/dev/null | grep -c 'begins: the trigger' | grep -qx 1
-result $? "replay prints one line at the trigger"
+result $? "replay prints one line for the trigger"
 [ "$(number library calloc)" -gt 10000 ] && [ -s "$out/library.rtd.1.meta" ]
 result $? "--trigger: a function of a shared object causes a snapshot"
 says static "main: 1 call, 1 trigger: 1 snapshot" "--trigger: a call in a static program causes a snapshot"
@@ -301,7 +301,7 @@ rec only-killed -F main --on-full stop $p/ends kill
 rec only-snapshot --snapshot --trigger branch:8 -F branch $p/threads
 run only-pieces sifive-trace record -b 1M --rotate 20k -F work -o only-pieces.rtd $p/pieces 40
 run only-begun sifive-trace record -b 1M --rotate 20k -F work -o only-begun.rtd $p/pieces 40 kills
-# The program holds the hardware until it ends, after the recorder.
+# The program ends after the recorder, and holds the hardware until then.
 while pidof pieces >/dev/null; do sleep 0.1; done
 rec optimised $p/optimised
 rec objects $p/objects
@@ -330,7 +330,7 @@ rec auto-static --auto-filter 1 $p/busy-static
 rec auto-share --auto-filter 100 $p/objects
 '
 
-# of NAME FUNCTION...: print these functions' numbers of calls in the trace.
+# of NAME FUNCTION...: print the number of calls of each of these functions in the trace.
 of() {
 	calls "$1" | grep -E "^($(IFS='|'; echo "${*:2}")) "
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests record -e with more events than counters. Prints TAP. The events take turns, and report
 # scales their counts to those of a run in which each event has a counter. Each output format marks
-# scaled counts, omits them, or refuses; events that cannot take turns are refused.
+# scaled counts, omits them, or is refused; events that cannot take turns are refused.
 #
 #	turns.sh BUILD
 
@@ -12,8 +12,8 @@ build=$1
 out=$build/turns
 . selftests/record/suite.sh
 
-# Twelve events, of which ten take turns on six counters. Only one hart is online, because harts
-# wait for each other if instructions are counted.
+# Twelve events, of which ten take turns on six counters. Only one hart is online, because the
+# emulator runs harts in turn if instructions are counted.
 twelve=cycles,instructions,r2,r2:u,r2:k,r1,r1:u,dTLB-load-misses,iTLB-load-misses,branches,cache-misses,r1:k
 board p550 --icount --append maxcpus=1 -- "
 twelve=$twelve
@@ -76,7 +76,7 @@ import json, sys
 names = json.load(open(sys.argv[1]))["traces"][0]["counters"]
 assert "r2 (hart)" in names and "r2" not in names, names
 ' "$out/hart.json"
-result $? "hart: counts of a whole hart also take turns, and are marked"
+result $? "hart: events also take turns for counts of a whole hart, which are marked"
 
 command export --format folded --weight cycles "$out/turns.rtd" 2>"$out/folded.err" >/dev/null &&
 	grep -q '10 events that take turns on the counters are left out' "$out/folded.err"

@@ -24,7 +24,7 @@
 #define INSTRUCTIONS	1
 #define FIXED		2
 
-/* The emulator's raw event of instructions, which can also be counted in single modes. */
+/* The emulator's raw event for instructions, which can also be counted in one mode only. */
 #define RAW_INSTRUCTIONS	2
 
 FIXTURE(turns) {
@@ -73,8 +73,8 @@ static int take(struct _test_data_turns *self, uint32_t flags, uint32_t turn_us)
 	for (i = FIXED; i < EVENTS; i++) {
 		c->event[i].type = SIFIVE_TRACE_EVENT_RAW;
 		/*
-		 * The first and the last event count instructions, the first in all modes like
-		 * instret; the others count nothing.
+		 * The first and the last event count instructions, the first one in all modes, like
+		 * instret. All other events count nothing.
 		 */
 		c->event[i].data = i == FIXED || i == EVENTS - 1 ? RAW_INSTRUCTIONS : 0x100 + i;
 	}
@@ -89,7 +89,7 @@ static int take(struct _test_data_turns *self, uint32_t flags, uint32_t turn_us)
 
 #define TAKE(flags)	take(self, SIFIVE_TRACE_COUNTERS_TURNS | (flags), 0)
 
-/* Return the number of bits in a count below the tag of its turn. */
+/* Return the number of low bits of a count that are below the tag of its turn. */
 static unsigned int shift_of(const struct sifive_trace_event *event)
 {
 	const unsigned int width = ((event->info & SIFIVE_TRACE_COUNTER_WIDTH) >>
@@ -183,7 +183,7 @@ TEST_F(turns, exclude_samples_and_other_processes)
 	close(fd);
 }
 
-/* One reading: instret, the same event counted in turns, and instret again. */
+/* Read instret, then the count of the same event that takes turns, then instret again. */
 struct reading {
 	uint64_t before, count, after;
 };
@@ -271,7 +271,9 @@ static void expect_correct(struct __test_metadata *_metadata, const struct check
 	EXPECT_EQ(BIT64(c->self->turns + 1) - 2, c->turns);
 	EXPECT_EQ(0, c->wrong);
 	EXPECT_LE(c->covered, c->counted);
-	/* Instructions are counted only part of the time, because other events take turns. */
+	/*
+	 * The event counts only part of the instructions, because it takes turns with other events.
+	 */
 	EXPECT_LT(0, c->counted);
 	EXPECT_LT(c->counted, c->all);
 }
@@ -302,7 +304,7 @@ TEST_F(turns, count_instructions_of_hart)
 	expect_correct(_metadata, &hart);
 }
 
-/* A thread's turns do not depend on how long it runs at a time. */
+/* Turns pass only while the thread runs, however short each run is. */
 TEST_F(turns, continue_when_thread_runs_again)
 {
 	const struct sifive_trace_event *event = &self->counters.event[FIXED];
@@ -312,7 +314,7 @@ TEST_F(turns, continue_when_thread_runs_again)
 	ASSERT_EQ(0, TAKE(SIFIVE_TRACE_COUNTERS_PER_THREAD));
 	slot = trace_own_slot(self->fd);
 	ASSERT_NE(NULL, slot);
-	/* The thread mostly runs for less time than the shortest turn. */
+	/* Let the thread run mostly for less time than the shortest turn. */
 	while (seen != BIT64(self->turns + 1) - 2) {
 		trace_spin(10);
 		seen |= 1u << turn_of(event, trace_own_count(slot, event->counter));

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Proves that the uapi structures have the same layout on RV32 and RV64; padding is an
- * error.
- */
+/* Proves that the uapi structures have the same layout, without padding, on RV32 and RV64. */
 #include <linux/sifive_trace.h>
 #include <linux/sifive_trace_join.h>
 #include <linux/sifive_trace_regs.h>

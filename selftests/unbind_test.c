@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that hardware can be unbound while it is in use by a running capture, by mappings
- * (SIGBUS, never a stray access), or by threads that read and poll; that it works again
- * once rebound; and that the module cannot be unloaded while in use.
+ * Proves that hardware can be unbound while it is used by a running capture, by mappings, where
+ * accesses then raise SIGBUS, or by threads that read and poll; that it works again once it is
+ * rebound; and that the module cannot be unloaded while it is in use.
  *
  * TRACE_SECONDS: time for which components are unbound and bound while threads race, in seconds
  * (default 2).
@@ -140,7 +140,7 @@ static void *read_until_enodev(void *arg)
 
 	for (;;) {
 		got = pread(s->fd, bytes, sizeof(bytes), at);
-		/* SRAM that is being written returns EBUSY. */
+		/* A read of SRAM returns EBUSY while the capture runs. */
 		if (got < 0 && errno != EBUSY)
 			return (void *)(intptr_t)errno;
 		at = got > 0 ? at + got : 0;
@@ -272,7 +272,7 @@ TEST_F(unbind, can_be_repeated)
 
 static double race_end;
 
-/* Create sessions in a loop; any step can fail at any time. */
+/* Create sessions in a loop. Any step can fail, because components are unbound at any time. */
 static void *race(void *arg)
 {
 	struct _test_data_unbind *self = arg;

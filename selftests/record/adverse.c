@@ -25,7 +25,7 @@
 
 #define CALLS	1000
 
-/* Seconds after which a process that hangs is ended. */
+/* Seconds after which a hung process is ended. */
 #define LONG	120
 
 static volatile unsigned int sum;

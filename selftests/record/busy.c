@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* A function that takes most of the time, and one that does not. */
+/* Calls one function that takes most of the time, and another that takes little. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -20,8 +20,9 @@ static unsigned long lazy(unsigned long n)
 }
 
 /*
- * Runs for at least 300 ms, and for as many rounds as usually fit into that time, because on a
- * loaded host time passes without any work. With a file name, runs until that file exists.
+ * Number of rounds that usually fit into 300 ms. The program runs for that time and for that number
+ * of rounds, because on a loaded host, time passes without any work. With a file name, the program
+ * runs until that file exists.
  */
 #define ROUNDS	4
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Built without hooks or frame pointers. The argument is the depth of a recursion, whose innermost
+ * Built without hooks or frame pointers. Recurses as deeply as the argument says; the innermost
  * call calls the hot function.
  */
 #include <stdio.h>

@@ -42,10 +42,13 @@ int main(int argc, char **argv)
 		kill(0, SIGHUP);
 	if (!strcmp(how, "at once"))
 		_exit(3);
-	/* Exit with a status like that of a program that did not run, or that a signal ended. */
+	/*
+	 * Exit with a status that resembles that of a program that could not be run, or that a
+	 * signal ended.
+	 */
 	if (!strcmp(how, "unlike"))
 		_exit(argc > 3 ? atoi(argv[3]) : 125);
-	/* A child unknown to the library keeps its descriptors open. */
+	/* A child created without the library's knowledge keeps the library's descriptors open. */
 	if (!strcmp(how, "copy")) {
 		if (syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0))
 			_exit(5);

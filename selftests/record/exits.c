@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Threads keep calling functions while their process ends:
+ * Runs threads that keep calling functions while their process ends:
  *
  *	exits HOW FILE [signals]
  *
- * At the end, FILE contains two 64-bit numbers: calls that began, and calls that returned
- * before tracing could end. With "signals" a timer's handler also calls functions.
+ * At the end, FILE contains two 64-bit numbers: the number of calls that began, and the number of
+ * calls that returned before tracing could end. With "signals" a timer's handler also calls
+ * functions.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -137,7 +138,7 @@ static HIDDEN void calls_on(void)
 		pass();
 }
 
-/* Start a thread that an exit function starts but does not wait for. */
+/* Called by exit(): start a thread, and do not wait for its end. */
 static HIDDEN void start_late(void)
 {
 	start(call);
@@ -175,7 +176,7 @@ static HIDDEN void exit_handler(int number)
 	exit(7);
 }
 
-/* The signal handlers interrupt calls in any thread. */
+/* Signals arrive in any thread, and interrupt calls. */
 static HIDDEN void send_signals(void)
 {
 	const struct itimerval often = { { 0, 700 }, { 0, 700 } };
@@ -185,8 +186,8 @@ static HIDDEN void send_signals(void)
 }
 
 /*
- * The event that ends the process can occur late. After @quick passes, the thread sleeps now and
- * then to let the reader run, as the other threads do.
+ * The event that ends the process may be late. After @quick passes, the thread therefore sleeps now
+ * and then, as the other threads do, to let the reader run.
  */
 static HIDDEN void pass_until_ended(unsigned int quick)
 {

@@ -4,7 +4,8 @@
  *
  *	hold COMMAND...
  *
- * Opens more events than there are counters, and pins them, so perf never releases the counters.
+ * Opens more events than there are counters, and pins them, so that perf does not release the
+ * counters.
  */
 #include <err.h>
 #include <linux/perf_event.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * For a trace with instruction trace and records: functions whose own code takes long compared
- * with a record. Includes recursion, a tail call, and a function with two callers. With the
- * library loaded, main() also writes a record before and after each round. If permitted, the
+ * A program for traces that contain both instruction trace and records: its functions take long
+ * compared with a record. It includes recursion, a tail call, and a function with two callers. With
+ * the library loaded, main() also writes a record before and after each round. If permitted, the
  * program runs under SCHED_FIFO, which keeps other programs off its CPU.
  */
 #include <dlfcn.h>

@@ -23,16 +23,16 @@ from collections import Counter, defaultdict
 FUNCTIONS = {"main", "one", "two", "leaf", "descend"}
 ROUNDS, DEPTH = 3, 6
 COUNTER = "instructions:u"
-# Number of instructions in the generated code that writes a record of two counters. The flow shows
-# none of them. The number is the same for all records, except that DeltaXOR needs more words for
-# some values.
+# Number of instructions in the generated code that writes a record of two counters, which the flow
+# does not show. The number is the same for all records, except that some DeltaXOR values need more
+# words.
 WRITER, SPREAD = range(20, 80), 8
 DELTA_XOR = 2
-# Number of instructions when the library writes a record itself, as after a context switch.
+# Number of instructions if the library's general writer writes a record, as after a context switch.
 LIBRARY = 600
 RECORD = re.compile(r"  record: (\w+) (\S+)(?: \(\S+\))?(?: <- .*| -> .*)?: (.*)$")
 INSTRUCTION = re.compile(r"  0x[0-9a-f]+  ")
-# Functions of the library that run for some records only, unlike the hooks.
+# Functions of the library that, unlike the hooks, run only for some records.
 SLOW = re.compile(r"  (write_instead|write_claimed|read_counters|make_relative|settle|drain)\b")
 
 

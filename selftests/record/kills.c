@@ -7,7 +7,8 @@
  *	kills NUMBER SEED FOLDER
  *
  * Leaves FOLDER/N.rtd, prints what was killed and when, and fails at the first recording that
- * leaves a process behind. The seed repeats the choices, but not the state in which they occur.
+ * leaves a process behind. The same seed gives the same choices, but not the same state of the
+ * processes at the kill.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -29,9 +30,9 @@
 #define DEVICE		"/dev/sifive-trace"
 #define RECORD		"/target/record/"
 
-/* Recordings last longer than the latest kill. */
+/* Latest time of a kill, in microseconds; no recording ends before that. */
 #define LATEST_US	700000
-/* On any host, only a hung process takes longer. */
+/* Time limit that, on any host, only a hung process exceeds. */
 #define PATIENCE_S	600
 
 enum victim { RECORDER, PROGRAM, DESCENDANT, READER, VICTIMS };

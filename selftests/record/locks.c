@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Threads that wait for one mutex, in functions of the C library without symbols: main() and NUMBER
- * threads, 1 by default, call run() once, which calls outer(), which calls hold() 20 times.
+ * Runs threads that wait for one mutex, in functions of the C library without symbols. main() and
+ * NUMBER threads, 1 by default, each call run(), which calls outer(), which calls hold() 20 times.
  *
  *	locks [NUMBER]
  */

@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The number of mappings that fits into the kernel's buffer. */
+/* Number of mappings whose events fit into the kernel's buffer. */
 #define FEW	500
 
 /* Wait until the parent is idle. */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A C++ program with methods, including a virtual one, lambdas, and exceptions that leave several
- * calls. Some
- * functions are in another file, stock.cc.
+ * A C++ program with methods, one of them virtual, lambdas, and exceptions that leave several
+ * calls. Some functions are in another file, stock.cc.
  */
 #include <stdexcept>
 

@@ -26,9 +26,9 @@ def main(report, output):
     for name, tid, wall, cpu in lines:
         t = threads[int(tid)]
         wall, cpu = int(wall) / 1e6, int(cpu) / 1e6
-        # The program measures between a thread's start and end. The kernel reads its clock before
-        # the switch, which can take long on a busy host. Therefore, only one of the working
-        # threads must agree, roughly.
+        # The program measures the time between a thread's start and end. The kernel reads its clock
+        # before a context switch, which can take long on a busy host. Therefore, only one of the
+        # working threads must have roughly the same time.
         agree += name == "worker" and t["on-cpu"] >= cpu * 0.8
         if t["wall"] < wall - 1e-5:
             wrong.append(f"{name} has measured {wall} s: {t}")

@@ -35,7 +35,7 @@
 /* More threads than channels. */
 #define THREADS	40
 
-/* The recorder is woken when 1 / PART of the buffers is unread. */
+/* The recorder is woken when 1 / PART of a buffer is unread. */
 #define PART	16
 
 __attribute__((noinline)) static void work(void)
@@ -90,7 +90,7 @@ HIDDEN static void stop(pid_t parent)
 	} while (end && strncmp(end, ") T", 3));
 }
 
-/* Stop the recorder until the program waits for it. */
+/* Stop the recorder until a store of the program waits for it. */
 HIDDEN static void slow(pid_t parent)
 {
 	pid_t child;
@@ -116,7 +116,7 @@ HIDDEN static void pause_pieces(int pieces)
 {
 	char *path = strdup(getenv("PATH"));
 
-	/* The commands must not be recorded. */
+	/* Do not record the commands that this program executes. */
 	clearenv();
 	setenv("PATH", path, 1);
 	free(path);
@@ -158,7 +158,7 @@ int main(int argc, char **argv)
 	pid_t parent = getppid();
 
 	for (i = 0; i < pieces; i++) {
-		/* The last piece shows where records continue. */
+		/* Make one more piece, whose records show where the recording continues. */
 		if (!strcmp(how, "stops") && i > pieces / 2 && i == pieces - 1) {
 			kill(parent, SIGCONT);
 			wait_until_read();

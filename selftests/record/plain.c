@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* A C program without any tracing code: recursion, and calls by pointer. */
+/* A C program without tracing code, with recursion and calls through pointers. */
 #include <errno.h>
 
 #include "calls.h"
@@ -36,7 +36,10 @@ static unsigned int sum(unsigned int (*function)(unsigned int), unsigned int n)
 	return total;
 }
 
-/* A program that contains the name of the library's variable need not contain the library. */
+/*
+ * The command must not conclude from the name of the library's variable that this program contains
+ * the library.
+ */
 __attribute__((used)) static const char *mention = "SIFIVE_TRACE_RECORD";
 
 int main(void)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Loads an object with dlopen(), calls it ten times, unloads it, calls a function of its own at the
- * same address, loads the object elsewhere, and calls it ten times more. Between the first load and
- * the first call it waits until FILE exists.
+ * Loads OBJECT with dlopen(), waits until FILE exists, and calls the object's function ten times.
+ * Then unloads the object, calls other code at the same address, loads the object at another
+ * address, and calls its function ten times more.
  *
  *	plugins OBJECT FILE
  */

@@ -82,25 +82,25 @@ __attribute__((noinline)) static int answer(void)
 	return known(grown_at);
 }
 
-/* No kernel can single-step this function's first instruction. */
+/* The kernel cannot probe this function, because it cannot single-step the first instruction. */
 __attribute__((naked, used)) static void fenced(void)
 {
 	__asm__("fence\n\tret");
 }
 
-/* The loop begins with the function's first instruction. */
+/* The function's first instruction is also that of a loop. */
 __attribute__((naked, used)) static void rounds(void)
 {
 	__asm__("addi a0, a0, -1\n\tbnez a0, rounds\n\tret");
 }
 
-/* The first instruction leaves the function. */
+/* The function consists of a jump out of it. */
 __attribute__((naked, used)) static void passed_on(void)
 {
 	__asm__("j known");
 }
 
-/* Named like a part that gcc splits off a function. */
+/* Has a name like that of a part that GCC splits off a function. */
 static int part(void)
 	__asm__("answer.part.0") __attribute__((noinline, used));
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Instrumented: two functions that repeat the same work, one ten times as much as the other. */
+/*
+ * An instrumented program with two functions that repeat the same work, one ten times as often as
+ * the other.
+ */
 #include <stdlib.h>
 
 static volatile unsigned int sum;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Creates processes in all possible ways. Each process calls leaf() ten times, then ends in one of
- * several ways. Prints "made N", the total number of calls. "stops" forks while its parent, the
- * recorder, is stopped.
+ * several ways. Prints "made N", the total number of calls. The way "stops" forks while the parent
+ * process, the recorder, is stopped.
  *
  *	tree WAY [NUMBER] [PROGRAM]
  */
@@ -135,7 +135,7 @@ int main(int argc, char **argv)
 		work();
 		printf("made %u\n", 2 * CALLS);
 	} else if (!strcmp(way, "clone")) {
-		/* Without the handlers of fork(). */
+		/* Calls clone() directly, which runs no atfork handlers. */
 		child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 		if (!child) {
 			work();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A power domain, a clock and reset lines that report each change to the kernel log, for
- * a device tree node "sifive-trace,test-supplies". Tests that the driver switches its
+ * a device tree node "sifive-trace,test-supplies". Used to test that the driver switches its
  * components on and off.
  */
 

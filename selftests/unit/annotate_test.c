@@ -43,7 +43,7 @@ static void save_work(FIXTURE_DATA(command) *self)
 	save(self, "t");
 }
 
-/* Whether the row with @before contains @behind, too; LLVM prints the instruction in between. */
+/* Whether a row contains @before and, after the instruction that LLVM prints, @behind. */
 static bool has_row(const char *out, const char *before, const char *behind)
 {
 	const char *row = strstr(out, before), *end = row ? strchr(row, '\n') : NULL;
@@ -99,7 +99,7 @@ TEST_F(command, lines_show_source_text_and_coverage_counts)
 		     "                   0            0  /sample/covered.c:28  28\n"
 		     "                   0            0  /sample/covered.c:29  last\n", self->out);
 	EXPECT_EQ(NULL, strstr(self->err, "source not read"));
-	/* The first folder of the source's path is stripped; the source has too few lines. */
+	/* Strip the first folder of the source's path. The source there has too few lines. */
 	ASSERT_EQ(0, rename("sample/covered.c", "covered.c"));
 	ASSERT_EQ(0, truncate("covered.c", 81));
 	run(self, "annotate -s 0 --source-only --prefix . --prefix-strip 1 -e " LINES " t");
@@ -327,7 +327,9 @@ TEST_F(command, samples_are_shown_as_shares_of_their_function)
 	begin(self, &stream);
 	sample(&stream, MAIN + 2, 1);
 	sample(&stream, MAIN + 0xc, 3);
-	/* One address is within an instruction, one is in no object, and one is in the kernel. */
+	/*
+	 * Of the addresses, one is within an instruction, one in no object, and one in the kernel.
+	 */
 	sample(&stream, MAIN + 0xe, 4);
 	sample(&stream, 0x9000000, 2);
 	sample(&stream, KERNEL, 6);
@@ -428,7 +430,7 @@ TEST_F(command, sample_counts_are_exact_if_execution_counts_are_not)
 		TH_LOG("%s%s", self->out, self->err);
 }
 
-/* Shares add up to 100 % in every case. */
+/* Check that shares of random costs add up to 100 %. */
 TEST_F(command, shares_of_random_costs_add_up_to_100_percent)
 {
 	struct gen_stream stream;

@@ -208,7 +208,7 @@ TEST_F(attach, cgroup_includes_processes_of_child_groups)
 	EXPECT_EQ(7, running.pid[2]);
 	free(running.pid);
 
-	/* Without enough descriptors, not all processes are found. */
+	/* The search fails if there are too few descriptors to find all processes. */
 	next = (rlim_t)dup(0);
 	close((int)next);
 	EXPECT_EQ(2, find_in_child(group, next + 2));
@@ -298,7 +298,10 @@ TEST_F(attach, processes_ended_before_start_are_omitted)
 	meta_free(&meta);
 }
 
-/* The process's name looks like the end of a name and the fields after it in /proc/PID/stat. */
+/*
+ * A process name that looks like the end of a name, and the fields that follow it, in
+ * /proc/PID/stat.
+ */
 static pid_t start_program(const char *mark, int *go, int *done)
 {
 	int from[2], to[2];
@@ -319,7 +322,7 @@ static pid_t start_program(const char *mark, int *go, int *done)
 	close(to[1]);
 	*go = from[1];
 	*done = to[0];
-	/* The byte arrives once the child has set its name. */
+	/* Wait for the byte that the child writes after it has set its name. */
 	return read(to[0], &byte, 1) == 1 ? pid : -1;
 }
 
@@ -341,7 +344,7 @@ TEST_F(attach, program_executed_before_start_is_described)
 	EXPECT_LT(0, process->began);
 	EXPECT_NE(NULL, strstr(process->is.exe, "attach_test"));
 	ASSERT_EQ(1, write(go, "", 1));
-	/* execve() closes the pipe. */
+	/* Wait until execve() closes the pipe. */
 	ASSERT_EQ(0, read(done, &byte, 1));
 	attach_started(&self->attach, &cpus);
 	ASSERT_EQ(1, self->attach.count);
@@ -419,7 +422,7 @@ TEST_F(attach, wait_without_descriptors_is_reported)
 	ASSERT_EQ(0, attach_find(&self->attach));
 	next = dup(0);
 	close(next);
-	/* Enough descriptors for one of two processes, besides the pipe. */
+	/* Set a limit that leaves descriptors for the pipe and for one of the two processes. */
 	EXPECT_EQ(NOT_WAITED, wait_in_child(&self->attach, (rlim_t)next + 3, text, sizeof(text)));
 	EXPECT_NE(NULL, strstr(text, "cannot wait for 2 processes: too many open files: raise"));
 	end(&self->child[0]);

@@ -119,7 +119,7 @@ static int record_once(struct recording *recording)
 	gen_free(&gen);
 	if (does == ASKS)
 		kill(getppid(), SIGINT);
-	/* A user can send the signal to either process. */
+	/* Send the signal to both processes, because a user can send it to either. */
 	if (does == REQUESTS) {
 		kill(getppid(), SIGUSR2);
 		kill(getpid(), SIGUSR2);
@@ -154,7 +154,7 @@ static int try(FIXTURE_DATA(command) *self, char *filter)
 		abort();
 	status = auto_filter(&r, record_once, filter, &left_out);
 	read_file("messages", self->err);
-	/* The dry run leaves no files. */
+	/* Check that the dry run has left no files. */
 	if (rmdir("t"))
 		abort();
 	if (*filter)
@@ -245,7 +245,9 @@ TEST_F(command, handled_interrupt_cancels_recording)
 	EXPECT_NE(NULL, strstr(self->err, "interrupted in the dry run"));
 }
 
-/* The request ends no process, and the recording begins with a snapshot. */
+/*
+ * A snapshot request during the dry run ends no process; the recording then begins with a snapshot.
+ */
 TEST_F(command, snapshot_request_in_dry_run_is_kept_for_recording)
 {
 	char filter[16];

@@ -4,9 +4,9 @@
 #
 #	bench_decode.sh COMMAND GENERATOR FOLDER [MB]...
 #
-# Times are CPU time on one core, which depends less on other load. The fixed cost of a run is
-# measured with a tiny trace; in the first 256 KB each function occurs for the first time. The
-# cost per record is the slope beyond that. The last lines compare runs with one, two and three
+# Times are CPU times on one core, which other load affects less. The fixed cost of a run is
+# measured with a tiny trace. The cost per record is the slope beyond the first 256 KB, in which
+# each function occurs for the first time. The last lines compare runs with one, two and three
 # threads, by elapsed time: the minimum of several interleaved runs. "moving" is a recording of
 # threads that migrate between four harts, with its side-car file.
 
@@ -18,8 +18,8 @@ trace=$folder/bench.rtd
 trap 'rm -f "$trace" "$trace.meta"' EXIT
 tiny_kb=1 first_kb=256
 
-# seconds RUNS ARGUMENT...: prints the CPU time of one run, measured over several, because one run
-# can be too short.
+# seconds RUNS ARGUMENT...: print the CPU time of one run, measured over RUNS runs, because a single
+# one can be too short.
 seconds() {
 	local runs=$1 used
 	shift
@@ -36,7 +36,7 @@ declare -A commands=(
 names=(report 'decode to text' 'report, moving')
 declare -A start first
 
-# generate NAME KB: writes the trace to read, and prints its number of records.
+# generate NAME KB: write the trace to read, and print its number of records.
 generate() {
 	local meta=()
 	[[ $1 != *moving ]] || meta=("$trace.meta")
@@ -76,13 +76,13 @@ for mb in "${@:-1}"; do
 	done
 done
 
-# elapsed ARGUMENT...: prints the wall-clock seconds of one run
+# elapsed ARGUMENT...: print the wall-clock time of one run in seconds
 elapsed() {
 	TIMEFORMAT=%3R
 	{ time "$command" "$@" >/dev/null; } 2>&1 | tail -n 1
 }
 
-# compare NAME ARGUMENT...: compares runs with one thread and with several.
+# compare NAME ARGUMENT...: compare runs with one thread and with several threads.
 compare() {
 	local name=$1 run jobs latest
 	local -A least=()

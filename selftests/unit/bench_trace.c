@@ -11,7 +11,10 @@
 
 #define PART	(1u << 20)
 #define MOVING	4
-/* Records between two migrations, during which a thread runs for a millisecond or more. */
+/*
+ * Number of records between two migrations, in the time of which a thread runs for a millisecond or
+ * more.
+ */
 #define STAYS	1000
 
 static int describe(const char *path)

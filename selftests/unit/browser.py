@@ -45,7 +45,7 @@ def pixels(browser, n, colour=None):
         return sum; }}())""")
 
 
-# The content of the whole canvas, for comparison.
+# The pixels of the whole canvas, for comparison.
 def drawing(browser, n):
     return browser.value(f"document.querySelectorAll('canvas')[{n}].toDataURL()")
 
@@ -172,7 +172,8 @@ def check_selection(browser):
         raise AssertionError(f"counts of the selection: {text(browser, '#selection')}")
     browser.key("Escape")
     expect(browser.value("document.querySelector('#range')"), None, "no selection")
-    # The whole view, by keyboard, agrees with the table of functions.
+    # After the whole trace is selected with the keyboard, the statistics equal the table of
+    # functions.
     browser.key("s")
     browser.wait("(document.querySelector('#selection') || { dataset: {} }).dataset.ready")
     expect(browser.value("Array.from(document.querySelectorAll('#range tbody tr')).map("
@@ -505,8 +506,8 @@ def check_keys(browser, path):
     browser.wait("document.querySelector('#found').textContent === 'no later call'")
 
 
-# The table of functions, and all drawn text: names of threads above their calls, and names of
-# functions in their boxes.
+# Check the table of functions and all drawn text: threads' names above their calls, and functions'
+# names in boxes.
 def shown(browser, path):
     browser.open(path)
     browser.wait("document.body.dataset.ready === 'yes'")
@@ -516,7 +517,7 @@ def shown(browser, path):
         to.fillText = function (text) {
             window.drawn.push(text);
             draw.apply(this, arguments); }; }())""")
-    # A resized page draws all of itself.
+    # A resize makes the page draw everything.
     browser.value("dispatchEvent(new Event('resize'))")
     return {"table": browser.value(
                 "Array.from(document.querySelectorAll('#functions tbody tr'))"

@@ -141,7 +141,7 @@ class Chromium(Browser):
                 return message["result"]
             self.notice(message)
 
-    # All complaints since the last call.
+    # Returns console entries and uncaught errors of the page since the last call.
     def complaints(self):
         found, self.found = self.found, []
         return found
@@ -300,7 +300,7 @@ class Firefox(Browser):
         self.run(script, *arguments)
         self.call("Marionette:SetContext", value="content")
 
-    # All complaints since the last call.
+    # Returns console entries and uncaught errors of the page since the last call.
     def complaints(self):
         found = self.found + self.run(self.COMPLAINTS, sandbox="system")
         self.found = []

@@ -34,8 +34,8 @@ static void sample(struct gen_stream *stream, uint64_t pc, const uint64_t *addre
 	       sizeof((uint64_t []){ __VA_ARGS__ }) / sizeof(uint64_t))
 
 /*
- * The return-address register holds the same address as the frame, an address of an earlier
- * call, or that of a leaf function's caller.
+ * Write samples in which the return-address register contains the same address as the frame, an
+ * address left by an earlier call, or the return address of a leaf function.
  */
 static void make_stacks(FIXTURE_DATA(command) *self)
 {
@@ -124,7 +124,7 @@ TEST_F(command, html_shows_callers_without_samples)
 	}
 }
 
-/* Without symbols, each address counts as a function. */
+/* Without symbols, each address is shown as a function. */
 TEST_F(command, callers_without_symbols_are_shown_as_addresses)
 {
 	struct gen_stream stream;
@@ -167,7 +167,7 @@ TEST_F(command, decode_prints_callers)
 	EXPECT_NE(NULL, strstr(self->out, "\"callers\":[]"));
 }
 
-/* All paths are different, so the lightest ones are merged, and no sample is lost. */
+/* All paths are different and too many, so the lightest ones are merged, and no sample is lost. */
 TEST_F(command, many_stacks_keep_all_samples)
 {
 	struct gen_stream stream;

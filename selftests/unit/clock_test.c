@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Compares times after damage (a flipped bit, lost bytes, Errors) with the true times. */
+/*
+ * Tests that times after damage (a flipped bit, lost bytes, Errors) are the true times or are
+ * marked.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,13 +20,13 @@
 #define STEPS		2000
 
 /**
- * struct checked - records after the damage, compared with the true ones
+ * struct checked - records after damage, compared with the true ones
  * @damage:	offset of the damage
- * @shift:	number of bytes missing there
- * @records:	records after the damage
- * @right:	records with the true time
- * @wrong:	records with a wrong time that is marked
- * @unmarked:	records with a wrong time that is not marked
+ * @shift:	number of bytes that are missing at @damage
+ * @records:	number of records after the damage
+ * @right:	number of records with the true time
+ * @wrong:	number of records with a wrong time that is marked
+ * @unmarked:	number of records with a wrong time that is not marked
  */
 struct checked {
 	const struct gen	*gen;
@@ -167,7 +170,7 @@ TEST_F_TIMEOUT(clock, continues_after_a_flipped_bit, 600)
 		size_t bit;
 
 		make(self, 1 + i % 4, false);
-		/* The damage is anywhere, or in the first 2 % of the trace. */
+		/* Damage a byte anywhere in the trace, or in its first 2 %. */
 		bit = gen_random(&self->seed) % (8 * gen->length);
 		if (i % 2)
 			bit /= 50;
@@ -204,7 +207,9 @@ TEST_F_TIMEOUT(clock, is_exact_without_damage, 600)
 	}
 }
 
-/* At the end of a full buffer no later message can contradict the last times. */
+/*
+ * At the end of a full buffer, no later message can contradict the last times, so they are marked.
+ */
 TEST_F_TIMEOUT(clock, marks_unconfirmed_times_at_the_end, 600)
 {
 	struct gen *gen = &self->program.gen;
@@ -236,7 +241,7 @@ TEST_F_TIMEOUT(clock, detects_wrong_first_time_of_a_source, 600)
 		size_t at = 5 + gen_random(&self->seed) % 2;
 
 		make(self, 2 + i % 3, i % 2);
-		/* In the first message the time begins at byte 3. */
+		/* In the first message, the time begins at byte 3. */
 		gen->data[at] ^= 4u << gen_random(&self->seed) % 6;
 		read_damaged(_metadata, self, at, 0);
 		EXPECT_EQ(0, self->checked.unmarked);

@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.." || exit 1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# becomes WANTED WORD...: expects WANTED as the sorted completions of the last word.
+# becomes WANTED WORD...: expect the sorted completions of the last word to be WANTED.
 becomes() {
 	local wanted=$1 got
 	shift
@@ -46,7 +46,7 @@ becomes "" report ''
 becomes "" report a.rtd ''
 becomes "--symfs" report a.rtd b.rtd --sy
 
-# at_prompt SHELL PROGRAM OPTION...: expects the shell to complete commands, words and files.
+# at_prompt SHELL PROGRAM OPTION...: expect the shell to complete commands, words and files.
 at_prompt() {
 	has "$1" "$1" "the prompt of $1 completes commands, words and files" || return 0
 	printf 'sifive-trace repl\to\t\nsifive-trace decode --form\tjs\t-e on\to\t\nexit\n' |

@@ -152,7 +152,7 @@ TEST_F(counts, instruction_counts_are_exact)
 		}
 }
 
-/* The last instruction's transition can also be counted, because the code determines it. */
+/* The transition after the last instruction may also be counted, if the code determines it. */
 static bool is_right(const FIXTURE_DATA(counts) *self, const struct executed_link *link)
 {
 	const struct program *program = &self->program;
@@ -246,7 +246,7 @@ TEST_F(counts, are_never_too_high_after_a_loss)
 
 	for (i = 0; i < RUNS; i++) {
 		run(self, &tracer, 11000 + i);
-		/* The run's list lacks instructions that the messages cannot show. */
+		/* The list of the run's instructions lacks those that messages cannot show. */
 		ASSERT_EQ(0, wrong_times(self));
 		if (counts_exact(self->counts, why))
 			continue;

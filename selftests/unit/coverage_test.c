@@ -10,7 +10,7 @@
 #define WHOLE	"{\"srcbits\":0,\"ts_hz\":10,\"coverage\":{\"full\":false,\"run_ns\":3000000000}}"
 #define SAID	"covers the first 2.500 s of 195.000 s, then the buffer was full; 4 records could not be recorded"
 
-/* One call of 2.5 seconds, at ten ticks per second. */
+/* Write one call that takes 2.5 seconds, at ten ticks per second. */
 static void make(FIXTURE_DATA(command) *self, const char *meta)
 {
 	const uint64_t address[2] = { MAIN, 0x100 };
@@ -132,7 +132,7 @@ TEST_F(command, complete_trace_covers_the_whole_run)
 	EXPECT_EQ(0, self->status);
 }
 
-/* The side-car file of a snapshot. */
+/* Write the side-car file of a snapshot. */
 #define BEGUN	"{\"srcbits\":0,\"ts_hz\":10,\"trigger\":{\"function\":\"f\",\"call\":7,\"tid\":9}}"
 
 /* A name is printed on one line, whatever characters it contains. */
@@ -246,7 +246,7 @@ TEST_F(command, malformed_part_is_ignored)
 #define CALL	"{\"srcbits\":0,\"ts_hz\":10,\"trigger\":{\"function\":\"f\",\"call\":7,\"tid\":9," \
 		"\"took_ns\":2000000000,\"limit_ns\":1500000000,\"from\":%" PRIu64 ",\"to\":%" PRIu64 "}}"
 
-/* Times of the side-car file wrap like the trace's. */
+/* Times in the side-car file wrap like those in the trace. */
 TEST_F(command, every_output_names_the_call_that_triggered_a_snapshot)
 {
 	static const char * const arguments[] = {
@@ -299,7 +299,7 @@ TEST_F(command, snapshot_that_begins_after_its_call_is_reported)
 	write_file("trace.rtd.meta", meta, strlen(meta));
 	run(self, "report -q trace.rtd");
 	EXPECT_EQ(NULL, strstr(self->out, BEFORE));
-	/* The times of the call are missing. */
+	/* A trigger without the times of the call. */
 	snprintf(meta, sizeof(meta), TOOK, "9000000000", "");
 	write_file("trace.rtd.meta", meta, strlen(meta));
 	run(self, "report -q trace.rtd");
@@ -391,7 +391,7 @@ TEST_F(command, every_command_reports_gaps)
 	EXPECT_EQ(1, self->status);
 }
 
-/* Times wrap like the trace's. */
+/* Times of gaps wrap like those in the trace. */
 TEST_F(command, gaps_are_listed_with_their_times)
 {
 	char meta[1024], said[128];

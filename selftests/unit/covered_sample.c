@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * A program whose coverage is known: each instruction is four bytes long and has a line. The
- * program begins at 0x40000 with never(). shared() is in two units, like a C++ inline function:
- * the linker keeps only the first.
+ * program begins at 0x40000 with never(). Like a C++ inline function, shared() is in two
+ * compilation units, and the linker keeps only the first copy.
  */
 void shared(void) __attribute__((naked, weak,
 	section(".text.shared,\"axG\",@progbits,shared,comdat#")));

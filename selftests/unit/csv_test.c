@@ -26,7 +26,7 @@ static void record(struct gen_stream *stream, unsigned int type, uint64_t functi
 	gen_record(stream, type, address, &value);
 }
 
-/* main { fib; a manual record } and a sample. */
+/* Write a call of main, with a call of fib and a manual record in it, and a sample. */
 static void make_calls(FIXTURE_DATA(command) *self)
 {
 	struct gen_stream stream;
@@ -168,7 +168,7 @@ TEST_F(command, losses_are_marked)
 	record(&stream, 0, MAIN, 1);
 	record(&stream, 0, FIB, 20);
 	record(&stream, 1, FIB, 300);
-	/* Write the beginning of another record. */
+	/* Write the beginning of another record, which completes the record before it. */
 	gen_store(&self->gen, 0, 6, 1, 0xff);
 	gen_error(&self->gen, 0);
 	gen_sync(&self->gen, 0);
@@ -189,7 +189,7 @@ TEST_F(command, losses_are_marked)
 #define PER_THREAD \
 	"{\"srcbits\":1,\"per_thread\":true,\"threads\":[{\"channel\":6,\"pid\":5,\"tid\":5}]}"
 
-/* The first count of FIB is 500 too high. */
+/* The count at the entry of FIB is 500 too high. */
 TEST_F(command, counts_that_go_backwards_are_charged_only_to_enclosing_calls)
 {
 	static const char * const meta[] = { PER_THREAD, "{\"srcbits\":1}" };
@@ -319,7 +319,7 @@ TEST_F(command, counters_without_a_column_are_reported)
 	run(self, "--version; " COMMAND " export -q -c all --meta none --format csv -o t.csv trace.rtd; "
 	    SOURCES "/sql.py t.csv");
 	EXPECT_EQ(0, self->status);
-	/* The field of a counter that a thread does not have is empty, not 0. */
+	/* If a thread does not have a counter, the counter's field is empty, not 0. */
 	gen_free(&self->gen);
 	gen_init(&self->gen, 0, 40);
 	gen_sync(&self->gen, 0);

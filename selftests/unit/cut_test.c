@@ -106,7 +106,7 @@ static void read_piece(const void *bytes, size_t length, const char *text,
 	unlink(path);
 }
 
-/* Append a comma, and the text that @write_it writes. */
+/* Append a comma and the text that @write_it writes to @text. */
 static void append(char *text, size_t size, const struct cut *cut,
 		   void (*write_it)(const struct cut *cut, struct output *out))
 {
@@ -127,7 +127,7 @@ static void append(char *text, size_t size, const struct cut *cut,
 
 static struct gen gen;
 
-/* Write the marks before a record: a thread drops records twice, and waits. */
+/* Write marks before a record: a thread has dropped records twice, and has waited. */
 static void mark(struct gen_stream *stream, uint64_t *seed)
 {
 	const unsigned int which = gen_random(seed) & 31;
@@ -146,7 +146,7 @@ static void mark(struct gen_stream *stream, uint64_t *seed)
 	}
 }
 
-/* Callers of a sample, with addresses above and below 32 bits. */
+/* Write the callers of a sample, with addresses above and below 32 bits. */
 static void callers(struct gen_stream *stream, uint64_t *seed)
 {
 	unsigned int count = 1 + gen_random(seed) % CALLERS, i;
@@ -157,7 +157,7 @@ static void callers(struct gen_stream *stream, uint64_t *seed)
 	gen_callers(stream, address, count);
 }
 
-/* Three sources whose messages are interleaved at random, with counts above 32 bits. */
+/* Generate three sources whose messages are interleaved at random, with counts above 32 bits. */
 static void make(unsigned int count_type, uint64_t seed)
 {
 	struct gen part[STREAMS], both;
