@@ -29,7 +29,7 @@
 #define BUFFER		(8u << 20)
 #define STACK		(64u * 1024)
 
-/* This many records suffice; more would fill the buffer if signals arrive slowly. */
+/* Maximum number of records: more would fill the buffer if signals arrive slowly. */
 #define MADE_MAX	100000
 
 static struct sifive_trace *trace;
@@ -183,7 +183,7 @@ TEST_F_TIMEOUT(unusual, user_threads_switched_by_handler_are_recorded, 600)
 	tick_each(500);
 	run();
 	tick_each(0);
-	/* Let each context finish its record and its call. */
+	/* Switch to each context until it has finished its record and its call. */
 	while (finished < CONTEXTS)
 		switch_on();
 	leaf();

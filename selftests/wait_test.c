@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that with SIFIVE_TRACE_CONFIG_WAIT a slow reader causes no loss, because harts that
- * store without pause wait while there is no room; that a store stops waiting when its process
- * ends, on STOP, unbinding and sleep, and when the reader has exited; and that everything else
- * continues while stores wait.
+ * Proves that with SIFIVE_TRACE_CONFIG_WAIT, a slow reader causes no loss, because harts that store
+ * continuously wait while there is no room; that a store stops waiting when its process ends, on
+ * STOP, unbind and system sleep, and when the reader has exited; and that everything else continues
+ * while stores wait.
  *
  * TRACE_ROUNDS: number of times that the reader lets the stores wait (default 6).
  */
@@ -22,7 +22,10 @@
 #include "kselftest_harness.h"
 #include "trace_more.h"
 
-/* Stores made before the driver reacts must fit, because the emulator can pause for a long time. */
+/*
+ * Size of the buffer. It must have room for the stores made until the driver reacts, which can take
+ * long, because the host can stop the emulator for a long time.
+ */
 #define BUFFER		0x400000
 #define BUFFER_LEAST	0x100000
 
@@ -415,7 +418,7 @@ TEST_F(wait, samples_do_not_wait_and_losses_are_counted)
 	start_writers(_metadata, self);
 	until_waiting(self);
 	ASSERT_EQ(0, trace_status(self->s.fd, &before));
-	/* Samples of harts that are not idle are lost. */
+	/* Samples on harts that are not idle must be lost. */
 	do {
 		ASSERT_EQ(0, trace_status(self->s.fd, &after));
 	} while (after.samples_lost < before.samples_lost + 20);
@@ -444,7 +447,7 @@ TEST_F(wait, stop_ends_waiting)
 	EXPECT_FALSE(waits(self->s.fd));
 }
 
-/* Stores endlessly, in a session of this process. */
+/* Store endlessly, in a session of this process. */
 static void store_forever(int ready)
 {
 	struct trace_session s;
@@ -613,7 +616,7 @@ TEST_F(wait, cpu_can_go_offline_while_stores_wait)
 
 /* ---- dropping ---------------------------------------------------------------- */
 
-/* Stores that are made without a check for room do not delay the program. */
+/* The program makes stores without checking for room, which must not delay it. */
 TEST_F(wait, drop_flag_reports_full_sink_without_waiting)
 {
 	struct sifive_trace_status status;
@@ -631,7 +634,9 @@ TEST_F(wait, drop_flag_reports_full_sink_without_waiting)
 	EXPECT_EQ(0, *full);
 	for (i = 0; !*full; i++)
 		trace_store(s->page, s->reg, i, 4);
-	/* A quarter of the buffer, of messages with at most 16 bytes. */
+	/*
+	 * The stores fill a quarter of the minimum buffer, because a message has at most 16 bytes.
+	 */
 	EXPECT_LT(0x100000 / 4 / 16, i);
 	for (n = 0; n < 1000; n++)
 		trace_store(s->page, s->reg, i + n, 4);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * The program in the decoded traces: main is at 0x20000, fib at 0x21000 and a C++ function
- * with a long name at 0x22000 (see the Makefile). Each function is on one line, which
- * all its addresses share.
+ * The program that the traces in tests come from: main is at 0x20000, fib at 0x21000, and a C++
+ * function with a long name at 0x22000 (see the Makefile). Each function is on one line, so all of
+ * its addresses have the same line.
  */
 int fib(int n) __attribute__((section("sample_fib")));
 int lengthy(void)

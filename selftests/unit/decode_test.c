@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Tests sifive-trace decode, from files to text. */
+/* Tests the output, messages and exit status of sifive-trace decode. */
 #include "command_fixture.h"
 
 TEST_F(command, text_output_is_as_expected)
@@ -73,7 +73,7 @@ TEST_F(command, csv_output_is_as_expected)
 		"1033,0,6,sample,0x21000,fib,sample/fib.c,12,,,0,0,exact,\n", self->out);
 }
 
-/* Each line is one object with an offset, even if it does not describe a record. */
+/* Each line is a JSON object with an offset, even if the line does not describe a record. */
 TEST_F(command, json_output_is_as_expected)
 {
 	const uint64_t process = 2 | 1 << 2 | 1 << 4 | 77 << 5;
@@ -235,7 +235,7 @@ TEST_F(command, output_never_overwrites_an_input)
 	EXPECT_NE(NULL, strstr(self->err, "empty: nothing was recorded"));
 }
 
-/* If the reader of its output exits, the command ends without a message. */
+/* The command ends without a message if the reader of its output exits. */
 TEST_F(command, closed_pipe_ends_the_command_silently)
 {
 	unsigned int i;
@@ -460,7 +460,7 @@ TEST_F(command, strict_fails_for_every_loss)
 	EXPECT_EQ(1, self->status);
 }
 
-/* A loss whose size the side-car file does not say is not 0. */
+/* Numbers of losses that the side-car file gives in an invalid form count as losses. */
 TEST_F(command, strict_fails_for_bad_numbers_of_losses)
 {
 	static const char * const bad[] = {
@@ -528,7 +528,7 @@ TEST_F(command, control_characters_in_names_of_events_are_not_printed)
 	EXPECT_EQ(NULL, strpbrk(self->out, "\033\007"));
 }
 
-/* Hart 1's header is lost: what was sent is the XOR of two addresses. */
+/* The header of hart 1 is lost, so the words sent as addresses are XORs with an unknown address. */
 TEST_F(command, addresses_of_delta_xor_are_unknown_without_a_header)
 {
 	static const char meta[] = "{ \"srcbits\": 1, \"count_type\": 2 }";
@@ -576,7 +576,7 @@ TEST_F(command, ring_is_decoded_from_the_first_complete_header)
 
 	for (i = 0; i < 5; i++)
 		sample_trace(&self->gen, 0, 0);
-	/* The trace is cut within the first header, so only the other four are seen. */
+	/* The trace begins within the first header, so only the other four headers are read. */
 	write_file("trace.rtd", self->gen.data + 40, self->gen.length - 40);
 	run(self, "decode --ring trace.rtd");
 	EXPECT_EQ(0, self->status);

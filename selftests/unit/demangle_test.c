@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that return type and parameters are removed from a C++ name, and nothing else:
- * spaces and brackets can belong to operators, templates and namespaces.
+ * Proves that only the return type and the parameters are removed from a C++ name, although spaces
+ * and brackets can also belong to operators, templates and namespaces.
  */
 #include "kselftest_harness.h"
 
@@ -47,7 +47,7 @@ TEST(template_arguments_are_kept)
 		     cut("bool Box<int, char>::operator< <int>(int)"));
 }
 
-/* Whatever the input, the result is part of the name. */
+/* Whatever the input, the result must be a part of it. */
 TEST(malformed_names_are_only_shortened)
 {
 	static const char *const names[] = {

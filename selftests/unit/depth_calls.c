@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Compiled with -O2 -finstrument-functions: the exit hook is a tail call if a function
- * returns nothing. See depth_calls.h.
+ * Functions compiled with -O2 -finstrument-functions, in which the call of the exit hook is a tail
+ * call if the function returns nothing. See depth_calls.h.
  */
 #include <alloca.h>
 #include <setjmp.h>

@@ -9,7 +9,7 @@
 void *depth_function(char letter);
 char depth_letter(const void *function);
 
-/* These functions call each other as their comments describe. */
+/* These functions call each other as the comments in depth_calls.c describe. */
 void walk(unsigned int more);
 unsigned int add(unsigned int more);
 void grow(unsigned int more);

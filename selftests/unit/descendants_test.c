@@ -194,7 +194,7 @@ TEST_F(descendants, static_child_is_described)
 	EXPECT_EQ(0, self->found.lost);
 	EXPECT_EQ(1, self->found.others);
 	EXPECT_STREQ("static", self->found.names);
-	/* The program, but not the copy of the shell. */
+	/* The program is described, but not the copy of the shell that executes it. */
 	EXPECT_STREQ("", file_of(self, CHILD, 1));
 	text = file_of(self, CHILD, 0);
 	EXPECT_NE(NULL, strstr(text, "\"outside\":true,\n\"from\":40,\n\"to\":50,\n\"exe\":\"/bin/static\""));

@@ -57,9 +57,7 @@ static void set_up(struct gen *gen, struct gen_stream *stream, unsigned int src,
 	gen_header(stream);
 }
 
-/*
- * Names, numbers, functions and lines are the same as for a program that was not relocated.
- */
+/* Names, numbers, functions and lines must be the same as for a program that was not relocated. */
 TEST_F(command, relocated_program_is_shown_at_its_load_address)
 {
 	uint64_t value[2] = { 0 };
@@ -100,7 +98,7 @@ TEST_F(command, relocated_program_is_shown_at_its_load_address)
 	expect_records(self, _metadata, "trace.rtd", "out/channel6/trace.rtd", "-q");
 }
 
-/* Values relative to a dropped header become relative to the previous record. */
+/* Values that are relative to an omitted header must become relative to the previous record. */
 TEST_F(command, repeated_headers_are_omitted)
 {
 	unsigned int count_type, i, src;

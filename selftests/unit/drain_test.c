@@ -21,7 +21,10 @@
 
 static struct sifive_trace_status status;
 
-/* The driver's calls; sources that use it are compiled with -Dioctl=mock_ioctl. */
+/*
+ * Simulates the driver's ioctl() calls; sources that make them are compiled with
+ * -Dioctl=mock_ioctl.
+ */
 int mock_ioctl(int fd, unsigned long request, ...)
 {
 	va_list arguments;
@@ -135,14 +138,14 @@ TEST_F(drain, end_of_capture_after_a_limit_is_not_an_event)
 {
 	self->drain.over = true;
 	self->drain.wait = true;
-	/* While writers wait for room, data is read, but not copied. */
+	/* While writers wait for room, data must be read, but not copied. */
 	ASSERT_EQ(3, write(self->writer, "abc", 3));
 	EXPECT_TRUE(spins(&self->drain));
 	drain_copy(&self->drain);
 	EXPECT_FALSE(spins(&self->drain));
 	EXPECT_TRUE(self->drain.live);
 	EXPECT_EQ(0, self->drain.sink[0].bytes);
-	/* At the end, a pipe remains readable, as a stopped capture does. */
+	/* At its end, a pipe remains readable, as a stopped capture does. */
 	close(self->writer);
 	self->writer = -1;
 	drain_copy(&self->drain);
@@ -362,7 +365,7 @@ TEST_F(drain, drops_are_listed_with_begin_end_and_number)
 	EXPECT_EQ(2100, gap.begin);
 	EXPECT_EQ(3000, gap.end);
 	EXPECT_EQ(4, gap.dropped);
-	/* Records that wait are not lost. */
+	/* If records wait for room, none is lost, so no gap is listed. */
 	now.fulls = 3;
 	now.full_ns = 1000;
 	EXPECT_FALSE(gaps_room(&room, &now, 9, 4000, true, &gap));

@@ -6,7 +6,7 @@
 #include "command_fixture.h"
 
 #define PART	(1u << 20)
-/* Allowance for the sanitizers, the C library, and pages that are first used later. */
+/* Allowance in KiB for the sanitizers, the C library, and pages that are first used later. */
 #define SLACK_KB	(4 << 10)
 
 /* Write nested calls, five levels deep, with a counter, until a chunk is full. */

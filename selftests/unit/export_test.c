@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Proves that totals in other tools' formats equal report's to the last digit. */
+/* Proves that the totals in exported files are exactly those of report. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -192,7 +192,7 @@ TEST_F(command, pprof_contains_files_lines_and_losses)
 	EXPECT_NE(NULL, strstr(self->out, "default time duration "));
 	EXPECT_NE(NULL, strstr(self->out,
 		"labels {'thread': 'w\xc3\xb6?/7', 'pid': 5, 'tid': 7}\n"));
-	/* The load address comes only from -e. */
+	/* Without a side-car file, the load address is that given with -e. */
 	remove("trace.rtd.meta");
 	run(self, "export -q --format pprof --weight calls -e " PROGRAM
 	    "@0x4000000000 -o t.pb.gz trace.rtd");
@@ -216,7 +216,10 @@ static void expect_label(struct __test_metadata *_metadata, FIXTURE_DATA(command
 	EXPECT_NE(NULL, strstr(self->out, mark));
 }
 
-/* As in report, times are marked if inferred, or if unknown for lack of an absolute time. */
+/*
+ * As in report, times are marked if they are inferred, or if they are unknown because an absolute
+ * time is missing.
+ */
 TEST_F(command, pprof_marks_inferred_and_unknown_times)
 {
 	const uint64_t address[] = { FIB, MAIN + 0x12 };
@@ -243,7 +246,7 @@ TEST_F(command, pprof_marks_inferred_and_unknown_times)
 	expect_label(_metadata, self, "'times': 'partial'", ",partial");
 }
 
-/* A path has more calls than viewers show: only its outermost calls are missing. */
+/* In a path with more calls than viewers show, only the outermost calls are omitted. */
 TEST_F(command, pprof_limits_deep_recursion)
 {
 	const uint64_t address[] = { FIB, MAIN + 0x12 };
@@ -446,7 +449,9 @@ static void fib_of(FIXTURE_DATA(command) *self, unsigned int channel)
 	gen_record(&stream, 1, fib, NULL);
 }
 
-/* The processes of two shells: the second one executes a program, and then another. */
+/*
+ * Two shells, each in its own process, of which the second executes one program and then another.
+ */
 TEST_F(command, processes_are_named_after_their_programs)
 {
 	static const char meta[] =
@@ -476,7 +481,7 @@ TEST_F(command, processes_are_named_after_their_programs)
 	EXPECT_STREQ("process sh\nprocess plain\nprocess unknown\n", self->out);
 }
 
-/* The ids that viewers show for an unknown thread differ from those of any other thread. */
+/* An unknown thread has ids in viewers that no other thread has. */
 TEST_F(command, unknown_threads_have_unique_ids)
 {
 	static const char meta[] = "{\"srcbits\":0,\"threads\":["
@@ -502,7 +507,7 @@ TEST_F(command, unknown_threads_have_unique_ids)
 	EXPECT_STREQ("2\n", self->out);
 }
 
-/* Two threads with 32 counters each. */
+/* Write a trace of two threads with 32 counters each. */
 TEST_F(command, html_calls_contain_all_counters)
 {
 	const uint64_t fib[] = { FIB, MAIN + 0x12 };
@@ -669,7 +674,9 @@ TEST_F_TIMEOUT(command, graph_json_totals_equal_report_json, 600)
 	EXPECT_EQ(0, self->status);
 }
 
-/* The JSON header, for a trace with a sample that a loss cuts off, and a call without an end. */
+/*
+ * Check the JSON header of a trace with a sample that a loss cuts off, and a call without an end.
+ */
 TEST_F(command, report_json_states_losses)
 {
 	static const char meta[] = "{\"srcbits\":0,\"exe\":\"/bin/\\\"x\",\"ts_hz\":10,"

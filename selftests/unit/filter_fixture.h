@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Filters that select functions of the test itself. */
+/* Helpers that write filters which select functions of the test program. */
 #ifndef SELFTESTS_UNIT_FILTER_FIXTURE_H
 #define SELFTESTS_UNIT_FILTER_FIXTURE_H
 
@@ -23,7 +23,7 @@ static inline bool filtered_open(struct filtered *f)
 	setenv("SIFIVE_TRACE_VERBOSE", "0", 1);
 	mock_device_reset();
 	sprintf(f->path, "/tmp/lib_filter_test.%d", getpid());
-	/* The first object is the program. */
+	/* The first object that dl_iterate_phdr() reports is the program. */
 	dl_iterate_phdr(find_bias, NULL);
 	f->trace = sifive_trace_open();
 	return f->trace;

@@ -16,7 +16,7 @@ import decimal
 import json
 import sys
 
-# The columns that each row of a table needs.
+# The columns that each row of a table must have.
 COLUMNS = {
     "funcTable": "name isJS relevantForJS resource fileName lineNumber columnNumber",
     "frameTable": "address inlineDepth category subcategory func nativeSymbol innerWindowID"
@@ -59,7 +59,7 @@ def check(thread, categories):
 def name(thread, stack):
     func = thread["frameTable"]["func"][thread["stackTable"]["frame"][stack]]
     text = thread["stringArray"][thread["funcTable"]["name"][func]]
-    # Marks of times and counts that are not exact.
+    # Suffixes that mark times and counts which are not exact.
     return text.removesuffix(" (inferred)").removesuffix(" (partial)")
 
 

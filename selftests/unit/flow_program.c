@@ -39,7 +39,9 @@ static uint32_t scatter(uint32_t value, const uint8_t (*places)[2], unsigned int
 
 #define SCATTER(value, places) scatter(value, places, sizeof(places) / sizeof((places)[0]))
 
-/* Each pair is a bit of an offset, and the bit of the instruction that encodes it. */
+/*
+ * Pairs of the number of an offset's bit and the number of the instruction's bit that encodes it.
+ */
 static const uint8_t b_places[][2] = {
 	{ 12, 31 }, { 10, 30 }, { 9, 29 }, { 8, 28 }, { 7, 27 }, { 6, 26 }, { 5, 25 },
 	{ 4, 11 }, { 3, 10 }, { 2, 9 }, { 1, 8 }, { 11, 7 },
@@ -62,12 +64,15 @@ static const uint8_t cj_places[][2] = {
 
 #define PICK(seed, words) ((words)[below(seed, sizeof(words) / sizeof((words)[0]))])
 
-/* c.nop, c.addi, c.mv, c.add, c.lui, c.addi16sp, c.sdsp, codes next to c.beqz ... */
+/* c.nop, c.addi, c.mv, c.add, c.lui, c.addi16sp, c.sdsp, and codes that resemble c.beqz ... */
 static const uint16_t plain_16[] = {
 	0x0001, 0x0505, 0x852e, 0x952e, 0x6509, 0x6145, 0xe82a, 0x4108, 0x8d0d, 0x47a5,
 };
 
-/* addi, lui, auipc, ld, sd, fence, csrr, amoadd, fadd, codes next to jalr and branches ... */
+/*
+ * addi, lui, auipc, ld, sd, fence, csrr, amoadd, fadd, and codes that resemble jalr and branches
+ * ...
+ */
 static const uint32_t plain_32[] = {
 	0x00150513, 0x000127b7, 0x00000797, 0x0007b503, 0x00a7b023, 0x0ff0000f, 0xc0002573,
 	0x00b6352f, 0x02b57553, 0x00052063, 0x00151067, 0x10500073, 0x12000073,
@@ -124,7 +129,7 @@ static void choose(struct program *program, unsigned int at, uint64_t *seed)
 	}
 }
 
-/* Pick a random instruction between two halfwords. */
+/* Return a random halfword between two others at which an instruction begins. */
 static unsigned int pick_start(const struct program *program, unsigned int from,
 			       unsigned int to, uint64_t *seed)
 {
@@ -271,7 +276,10 @@ static void send(struct encoder *encoder, unsigned int tcode, const uint8_t *fix
 		 const uint8_t *bits, const uint64_t *field, unsigned int fields)
 {
 	gen_message(encoder->gen, tcode, encoder->tracer->src, fixed, bits, field, fields);
-	/* A number of halfwords alone does not show which instructions were executed. */
+	/*
+	 * A message with only a number of halfwords does not describe which instructions were
+	 * executed.
+	 */
 	if (tcode != 27 || fixed[0])
 		encoder->described = tcode == 27 || tcode == 30 ? encoder->repeated :
 								  encoder->program->pcs;
@@ -605,7 +613,7 @@ void program_run(struct program *program, const struct tracer *tracer, struct ge
 	send_sync(&encoder, 9, 5, 0, address_of(at));
 	while (steps--) {
 		note(program, address_of(at));
-		/* As in loops, branches often have the same outcome several times. */
+		/* As in loops, repeat the same outcome of a branch several times. */
 		if (!below(seed, 6))
 			eager = below(seed, 2);
 		taken = below(seed, 8) ? eager : below(seed, 2);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Random RISC-V programs, their random runs, and the messages from an encoder that traces the
- * runs, for tests. The generator knows each instruction because it generated it, and shares no
- * code with the reader.
+ * Generates random RISC-V programs, random runs of them, and the messages of an encoder that traces
+ * the runs. The generator knows each instruction because it generated it, and shares no code with
+ * the reader.
  */
 #ifndef SELFTESTS_UNIT_FLOW_PROGRAM_H
 #define SELFTESTS_UNIT_FLOW_PROGRAM_H
@@ -37,8 +37,8 @@ enum act {
  * @code:	halfwords of the program, starting at PROGRAM_BASE
  * @halfwords:	number of halfwords
  * @act, @size, @target: action, size and target of the instruction that begins at each halfword
- * @function:	first halfwords of the functions; the last function handles traps
- * @pc:		the run's addresses
+ * @function:	index of each function's first halfword; the last function handles traps
+ * @pc:		addresses of the instructions that the run executed
  * @sync, @synced: offset of each Sync message of the run, and the number of addresses before it
  */
 struct program {
@@ -60,8 +60,8 @@ struct program {
 /**
  * struct tracer - options for tracing a run
  * @btm:	branches are sent as messages, not as histories
- * @implicit:	depth of calls up to which returns need no message, or 0 if all need one
- * @version0:	repeated histories are counts of branches, not RCODE 2
+ * @implicit:	maximum depth of calls whose returns need no message, or 0 if all returns need one
+ * @version0:	repeated histories are reported as counts of branches, not with RCODE 2
  * @repeats:	repeated branches and histories are counted
  * @hist_bits:	number of outcomes in a history
  * @icnt_max:	maximum number of halfwords that the counter holds
@@ -69,7 +69,7 @@ struct program {
  * @traps:	exceptions and interrupts occur
  * @stops:	tracing is sometimes off
  * @overflows:	messages are sometimes lost
- * @strange:	returns sometimes go elsewhere
+ * @strange:	functions sometimes return to other places than after their call
  * @src:	source
  */
 struct tracer {

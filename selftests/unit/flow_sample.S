@@ -66,7 +66,7 @@
 	function after, 0xc00
 	ret
 
-	/* Jumps over a halfword that looks like the first half of a four-byte instruction. */
+	/* Jump over a halfword that looks like the first half of a four-byte instruction. */
 	function island, 0xd00
 	.half 0xa011	/* c.j 4 */
 	.half 0x0003

@@ -16,7 +16,7 @@
 
 #define STEPS	3000
 
-/* The reader's result for one source: addresses, with PROGRAM_GAP where some are missing. */
+/* The flow of one source as read: addresses, and PROGRAM_GAP wherever addresses are missing. */
 struct found {
 	unsigned int	src;
 	uint64_t	*pc;
@@ -296,7 +296,7 @@ TEST_F(flow, of_cut_trace_is_exact_from_first_sync_message)
 	}
 }
 
-/* Return the number of instructions before the last Sync message at or before @offset. */
+/* Return the number of instructions executed before the last Sync message at or before @offset. */
 static size_t before_damage(const FIXTURE_DATA(flow) *self, size_t offset)
 {
 	unsigned int i = self->program.syncs;
@@ -307,8 +307,8 @@ static size_t before_damage(const FIXTURE_DATA(flow) *self, size_t offset)
 }
 
 /*
- * Return the number of instructions after the second Sync message that follows the damage, because
- * the damage can include the first one.
+ * Return the number of instructions executed after the second Sync message that follows the damage,
+ * which may include the first one.
  */
 static size_t after_damage(const FIXTURE_DATA(flow) *self, size_t offset)
 {
@@ -351,7 +351,7 @@ TEST_F(flow, is_exact_outside_the_sync_messages_around_damage)
 					    count * sizeof(*program->pc)));
 		}
 	}
-	/* After most damage, messages contradict the code. */
+	/* In most cases of damage, some message contradicts the code. */
 	EXPECT_LT(wrong, rounds / 20);
 	EXPECT_LT(rounds / 2, gaps);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A temporary folder in which a test works, and small files. */
+/* Helpers for a temporary folder in which a test works, and for small files. */
 #ifndef FOLDER_H
 #define FOLDER_H
 

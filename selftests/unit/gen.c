@@ -11,7 +11,7 @@
 struct slices {
 	uint8_t		slice[64];
 	unsigned int	count;
-	unsigned int	bits;		/* bits used in the last slice */
+	unsigned int	bits;		/* number of bits used in the last slice */
 };
 
 static void *grow(void *old, size_t size)

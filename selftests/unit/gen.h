@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Traces with known contents, for tests: the output of an encoder and a record writer,
- * generated from their description without code from the decoders. Running out of
- * memory ends the program.
+ * Generates traces with known content, for tests: the output of an encoder and a record writer, as
+ * the formats' descriptions specify it, without code from the decoders. If memory runs out, the
+ * program ends.
  */
 #ifndef SELFTESTS_UNIT_GEN_H
 #define SELFTESTS_UNIT_GEN_H
@@ -18,8 +18,8 @@
 
 /**
  * struct gen_truth - content of a record, for each count type
- * @sent:	counters as transmitted
- * @value:	counters; for Delta, their increments since the header
+ * @sent:	counts as transmitted
+ * @value:	values of the counters; for Delta, their increments since the header
  * @delta:	increments of the counters since the previous record
  * @first:	the record is the first one after its header
  * @owner:	thread id in that header, or 0 if none
@@ -65,7 +65,7 @@ struct gen {
 	size_t		truth_room;
 };
 
-/* A counter of a stream and its value at the previous record. */
+/* A stream's counter, and its value at the previous record. */
 struct gen_counter {
 	uint32_t	number;
 	uint32_t	type;
@@ -77,7 +77,7 @@ struct gen_counter {
 	uint64_t	sum;
 };
 
-/* Writer of one (source, channel). */
+/* Writes the records of one channel of one source. */
 struct gen_stream {
 	struct gen	*gen;
 	uint8_t		src;
@@ -116,14 +116,14 @@ void gen_message(struct gen *gen, unsigned int tcode, unsigned int src,
 		 const uint8_t *fixed, const uint8_t *bits,
 		 const uint64_t *field, unsigned int fields);
 
-/* Data Acquisition: a store of 1, 2 or 4 bytes to a channel. */
+/* Add a Data Acquisition message: a store of 1, 2 or 4 bytes to a channel. */
 void gen_store(struct gen *gen, unsigned int src, unsigned int channel,
 	       unsigned int bytes, uint32_t value);
 
-/* ICT with sync, control 0,0: an absolute timestamp. */
+/* Add an ICT with sync, control 0,0: an absolute timestamp. */
 void gen_sync(struct gen *gen, unsigned int src);
 
-/* Error message: a queue overrun that lost data acquisition messages. */
+/* Add an Error message: a queue overrun that lost data acquisition messages. */
 void gen_error(struct gen *gen, unsigned int src);
 
 /* Write a stream's header; counters start from counter[].previous. */
@@ -141,7 +141,7 @@ void gen_stack(struct gen_stream *stream, const uint64_t reg[SIFIVE_TRACE_STACK_
 
 /**
  * gen_record() - add a record, and its truth at the end of gen->truth
- * @type:	0 to 3
+ * @type:	kind of record, 0 to 3
  * @address:	one or two even addresses
  * @value:	current value of each counter
  */
@@ -160,7 +160,7 @@ void gen_stream_init(struct gen_stream *stream, struct gen *gen, uint8_t src,
 void gen_merge(struct gen *to, const struct gen *a, const struct gen *b,
 	       uint64_t *seed);
 
-/* Pseudo-random numbers, the same for the same seed (splitmix64). */
+/* Return a pseudo-random number (splitmix64), and advance the seed. */
 uint64_t gen_random(uint64_t *seed);
 
 #endif /* SELFTESTS_UNIT_GEN_H */

@@ -8,9 +8,9 @@
 /* Number of passes in which adjacent messages are swapped. */
 #define SHUFFLES	4
 #define FIRST_CHANNEL	6
-/* One in this many records is written by a thread that takes another thread's channel. */
+/* A thread without a channel is chosen, and takes one, once in this many attempts. */
 #define TAKES		20
-/* Called only while records are being lost. */
+/* Function that is called only while records are being lost. */
 #define LOST_FUNCTION	(PROGRAM_FUNCTIONS - 1)
 
 void program_init(struct program *program, uint64_t seed)
@@ -88,7 +88,7 @@ static void begin_stream(struct program *program, struct program_thread *thread)
 	thread->begun[thread->src] = true;
 }
 
-/* Account for the thread's counts since its last record, as far as they are known. */
+/* Assign the counts since the thread's last record to its functions, as far as they are known. */
 static void account(struct program *program, struct program_thread *thread,
 		    bool fresh)
 {
@@ -122,7 +122,7 @@ static void keep_time(struct program *program, unsigned int function, uint64_t t
 {
 	size_t count = program->timed[function]++;
 
-	/* The array doubles in size whenever it is full. */
+	/* Double the array's size whenever it is full. */
 	if (!(count & (count - 1)))
 		program->took[function] = realloc(program->took[function],
 						  (count ? 2 * count : 1) * sizeof(took));
@@ -264,7 +264,7 @@ static void call_one(struct program *program, struct program_thread *thread,
 	thread->enters++;
 }
 
-/* A function mostly calls the same few functions. */
+/* Mostly call the same few functions from a function. */
 static void call(struct program *program, struct program_thread *thread)
 {
 	unsigned int caller = thread->depth ?
@@ -292,8 +292,8 @@ static void give_back(struct program *program, struct program_thread *thread,
 }
 
 /*
- * Choose a function that does not call itself indirectly, so that it is clear which call
- * returns.
+ * Whether no call within the call at @index has the same function and call site, so that it is
+ * clear which of them returns.
  */
 static bool alone(const struct program_thread *thread, unsigned int index)
 {
@@ -459,7 +459,7 @@ static size_t message_end(const struct gen *gen, size_t at)
 	return at + 1;
 }
 
-/* SRC is in the second slice's low bits. */
+/* SRC is in the low bits of the second slice. */
 static unsigned int message_src(const struct gen *gen, size_t at)
 {
 	return gen->data[at + 1] >> 2 & 3;

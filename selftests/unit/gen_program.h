@@ -25,7 +25,7 @@ struct program_cost {
 
 struct program_frame {
 	unsigned int	function;
-	bool		hidden;		/* no record shows that the call is still open */
+	bool		hidden;		/* the call is open, but no record after a loss shows it */
 	bool		timed;
 	uint64_t	site;
 	uint64_t	enter;
@@ -44,7 +44,7 @@ struct program_thread {
 	bool		losing;		/* records are being lost */
 	bool		lost;		/* records have been lost since the latest one */
 	bool		unsynced;	/* no absolute time since the loss */
-	bool		blind;		/* DeltaXOR, and no header since the loss */
+	bool		blind;		/* no header since the loss, which DeltaXOR needs */
 	unsigned int	depth;
 	struct program_frame frame[PROGRAM_DEPTH];
 	/* The thread's own counters, and the part assigned to its functions. */
@@ -53,10 +53,10 @@ struct program_thread {
 	uint64_t	sum[PROGRAM_COUNTERS];
 	struct gen_stream stream[PROGRAM_SOURCES];
 	bool		begun[PROGRAM_SOURCES];
-	bool		holds;		/* holds its channel; other threads can take it */
+	bool		holds;		/* holds its channel, which other threads can take */
 	bool		named;		/* all its headers name the thread */
 	unsigned int	home;		/* the thread's first channel, or 0 if none yet */
-	bool		goes_on;	/* has a header in this part of the capture */
+	bool		goes_on;	/* has written a header in this part of the capture */
 	uint64_t	enters;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* A function with two levels of inlined functions, at 0x60000. */
+/* A function at 0x60000, into which functions are inlined two levels deep. */
 #line 5 "/sample/inlined.h"
 static inline __attribute__((always_inline)) int deepest(int value)
 {

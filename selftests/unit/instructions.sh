@@ -15,19 +15,20 @@ mkdir -p "$folder"
 trace=$folder/instructions.rtd
 trap 'rm -f "$trace" "$trace.meta"' EXIT
 
-# count ARGUMENT...: prints the number of instructions of one run with one thread, or with $jobs
+# count ARGUMENT...: print the number of instructions of one run with one thread or, if set, $jobs
+# threads
 count() {
 	valgrind --tool=callgrind --callgrind-out-file=/dev/null "$command" "$@" \
 		-q -j"${jobs:-1}" -c all "$trace" 2>&1 >/dev/null |
 		sed -n 's/.* Collected : //p'
 }
 
-# more NAME BEFORE AFTER: prints the number of instructions per additional record
+# more NAME BEFORE AFTER: print the number of instructions per additional record
 more() {
 	echo $(((${cost[$1 $3]} - ${cost[$1 $2]}) / (${records[$3]} - ${records[$2]})))
 }
 
-# below WHAT NUMBER LIMIT: expects a number of instructions below the limit.
+# below WHAT NUMBER LIMIT: expect a number of instructions below the limit.
 below() {
 	echo "# $1: $2 instructions, limit $3"
 	[ "$2" -gt 0 ] && [ "$2" -lt "$3" ]
@@ -54,11 +55,12 @@ for kb in 512 1024; do
 	shared[$kb]=$(jobs=2 count report --meta none)
 done
 
-# This covers the first records, and inference of data that the trace does not contain.
+# This includes the costs of a run's start, of the first records, and of inferring data that the
+# trace does not contain.
 below "report of 16 KB" "${cost[report 16]}" 6400000
 below "decode of 16 KB" "${cost[decode 16]}" 4500000
 
-# A function costs more when it first occurs; within 256 KB, each has occurred.
+# Functions cost more when they first occur, which all of them do within 256 KB.
 for limit in "report 2540" "decode 3660"; do
 	name=${limit% *}
 	few=$(more "$name" 256 512) many=$(more "$name" 512 1024)

@@ -95,7 +95,7 @@ TEST_F(command, trace_with_branches_only_has_no_records)
 	EXPECT_NE(NULL, strstr(self->err, "instruction trace only"));
 }
 
-/* A stripped program, or one without functions, still has code. */
+/* The code of a stripped program, or of one without functions, can be read. */
 TEST_F(command, flow_needs_no_symbols)
 {
 	gen_start(&self->gen, FIB);
@@ -223,7 +223,10 @@ TEST_F(command, parts_excluded_by_calls_option_are_omitted)
 	EXPECT_STREQ("#  omitted, as requested by record --calls\n"
 		     "#  omitted, as requested by record --calls\nffffffff80030600\n"
 		     "#  omitted, as requested by record --calls\n", self->out);
-	/* An unknown value, such as one of a later version, must never show more instructions. */
+	/*
+	 * A value that is unknown, such as one of a later version, must not make more instructions
+	 * visible.
+	 */
 	run_parts(self, SIDE_CAR("\"guests\""));
 	EXPECT_EQ(NULL, strstr(self->out, "ffffffff"));
 	run_parts(self, SIDE_CAR("7"));
@@ -262,7 +265,7 @@ TEST_F(command, code_is_found_in_copies_beside_the_trace)
 	run(self, "decode -s 0 --format pc kept/t");
 	EXPECT_EQ(0, self->status);
 	EXPECT_EQ(NULL, strstr(self->out, "missing"));
-	/* The side-car file cannot name a folder elsewhere. */
+	/* The side-car file must not name a folder elsewhere. */
 	write_file("kept/t.meta", COPIED("../kept/t.files"), strlen(COPIED("../kept/t.files")));
 	run(self, "decode -s 0 --format pc kept/t");
 	EXPECT_NE(NULL, strstr(self->out, "missing"));
@@ -284,7 +287,7 @@ static void run_with_vdso(FIXTURE_DATA(command) *self)
 	run(self, "decode -s 0 --format pc t");
 }
 
-/* A return without a message can return from a call that was made before the kernel ran. */
+/* A return for which there is no message may be from a call that was made before the kernel ran. */
 TEST_F(command, open_calls_survive_kernel_execution)
 {
 	begin(&self->gen, CODE);
@@ -317,7 +320,7 @@ TEST_F(command, signal_handler_returns_to_the_vdso)
 		     "30100\n30500\n30104\n30004\n", self->out);
 }
 
-/* The same flow, shown as calls: the end of the handler ends no other call. */
+/* In the call tree of the same flow, the end of the handler ends no other call. */
 TEST_F(command, calls_continue_after_a_signal_handler)
 {
 	run_handler(self);
@@ -353,7 +356,10 @@ TEST_F(command, signal_handler_return_to_unknown_vdso_begins_a_gap)
 			"{\"path\":\"/calls\",\"start\":196608,\"end\":200704,\"bias\":0}," \
 			"{\"path\":\"[uprobes]\",\"start\":393216,\"end\":397312,\"bias\":393216}]}"
 
-/* Probes at the beginning of probed(), which is called or jumped to, and at its return. */
+/*
+ * Run code with probes at the beginning of probed(), which is called or jumped to, and at its
+ * return.
+ */
 static void run_probed(FIXTURE_DATA(command) *self, uint64_t from)
 {
 	gen_free(&self->gen);
@@ -387,7 +393,7 @@ TEST_F(command, probed_call_is_attributed_to_its_caller)
 	run_probed(self, CALLER);
 	run(self, "export -q -s 0 --format folded --weight calls t");
 	EXPECT_STREQ("source 0;caller 1\nsource 0;caller;probed 1\n", self->out);
-	/* A jump to probed(), which is a tail call. */
+	/* Jump to probed(), which is a tail call. */
 	run_probed(self, HOP);
 	run(self, "export -q -s 0 --format folded --weight calls t");
 	EXPECT_STREQ("source 0;hop 1\nsource 0;probed 1\nsource 0;caller 1\n", self->out);
@@ -531,7 +537,7 @@ TEST_F(command, calls_that_cannot_be_continued_are_marked)
 	EXPECT_NE(NULL, strstr(self->err, "1 time all calls of a thread end too early"));
 }
 
-/* Unknown code, whose calls are unknown as well, enters the firmware. */
+/* Code that is in no file, so that its calls are unknown, enters the firmware. */
 TEST_F(command, unknown_code_around_the_firmware_is_a_gap)
 {
 	static const char user[] = SIDE_CAR("\"user\"");
@@ -549,7 +555,7 @@ TEST_F(command, unknown_code_around_the_firmware_is_a_gap)
 	EXPECT_NE(NULL, strstr(self->out, "30500\n#  instructions are missing: a return"));
 }
 
-/* The kernel traps into firmware and then continues, and its calls are still open. */
+/* After a trap into firmware, the kernel continues, and its calls are still open. */
 TEST_F(command, kernel_calls_survive_firmware_execution)
 {
 	static const char kernel[] = SIDE_CAR("\"kernel\"");
@@ -565,7 +571,7 @@ TEST_F(command, kernel_calls_survive_firmware_execution)
 	EXPECT_NE(NULL, strstr(self->out, "main;plain 1\n"));
 }
 
-/* A thread switched out after it called plain() continues there. */
+/* A thread that is switched out after it has called plain() continues in plain(). */
 TEST_F(command, calls_of_threads_on_one_source_are_separate)
 {
 	begin(&self->gen, CODE);

@@ -214,7 +214,7 @@ static void make_trace(FIXTURE_DATA(jobs) *self, uint64_t seed)
 		program->headers = 1 + any(self, 100);
 	if (any(self, 4) == 0)
 		program->restarts = 1 + any(self, 1000);
-	/* Threads share channels, so headers name threads. */
+	/* There are fewer channels than threads, so headers name threads. */
 	if (any(self, 4) == 0)
 		program->channels = 1 + any(self, 2);
 	for (i = 0; i < program->threads; i++)
@@ -263,7 +263,7 @@ static void write_trace(FIXTURE_DATA(jobs) *self)
 		abort();
 }
 
-/* Data that a consumer receives, including statistics and messages. */
+/* Add the rest of what a consumer receives: statistics and messages. */
 static struct got read_with(FIXTURE_DATA(jobs) *self, int jobs, const struct trace_ops *ops,
 			    unsigned int stop_after)
 {

@@ -12,7 +12,7 @@
 #define PLAIN		(CODE + 0x100)
 #define LEAF		(CODE + 0x500)
 #define TURN		(CODE + 0xb00)
-/* An address in no file. */
+/* An address that is in no file. */
 #define ELSEWHERE	0x50000ull
 
 #define TID		71
@@ -90,8 +90,7 @@ static void end(FIXTURE_DATA(command) *self)
 }
 
 /*
- * There are records before plain() is called, within plain() after leaf(), and at the end of
- * main().
+ * Write records before the call of plain(), within plain() after leaf(), and at the end of main().
  */
 static void run_main(FIXTURE_DATA(command) *self)
 {
@@ -108,7 +107,7 @@ static void run_main(FIXTURE_DATA(command) *self)
 	end(self);
 }
 
-/* Whether the texts are in the output, in this order. */
+/* Whether the output contains the texts in this order. */
 static bool in_order(const char *out, const char * const *text, size_t count)
 {
 	size_t i;
@@ -136,7 +135,7 @@ TEST_F(command, records_are_shown_among_the_instructions)
 			     "0x30004  ", "record: exit main", ": cycles 7\n", "trace stops")) {
 		TH_LOG("%s", self->out);
 	}
-	/* A list of addresses alone contains no records. */
+	/* The format that lists only addresses shows no records. */
 	run(self, "decode --format pc " READ);
 	EXPECT_EQ(NULL, strstr(self->out, "record"));
 }
@@ -172,7 +171,7 @@ TEST_F(command, intervals_show_counts_and_executed_functions)
 	EXPECT_NE(NULL, strstr(self->out, "\"from\":\"manual plain+0x4\",\"to\":\"exit main\",\"times\":1,"));
 }
 
-/* A command either shows the records, or reports that they are left out. */
+/* Each command must either show the records or report that they are omitted. */
 TEST_F(command, records_are_shown_or_reported_as_omitted)
 {
 	static const char missing[] = ": 3 records among calls from the instruction trace are "
@@ -217,7 +216,7 @@ TEST_F(command, records_are_shown_or_reported_as_omitted)
 		found = strstr(self->err, missing);
 		EXPECT_EQ(0, self->status);
 		EXPECT_EQ(commands[i].shows, !found);
-		/* The message appears once. */
+		/* The message must appear only once. */
 		EXPECT_FALSE(found && strstr(found + 1, missing)) {
 			TH_LOG("%s: %s", commands[i].command, self->err);
 		}
@@ -225,7 +224,7 @@ TEST_F(command, records_are_shown_or_reported_as_omitted)
 		EXPECT_EQ(NULL, strstr(self->err, "left out"));
 		EXPECT_EQ(0, system("rm -rf ctf dqr"));
 	}
-	/* Commands that show only the records report this, too. */
+	/* Commands that show only the records must report that instruction trace is omitted. */
 	run(self, "decode " LOUD);
 	EXPECT_NE(NULL, strstr(self->err, " messages of instruction trace, left out (decode --format instructions "));
 	run(self, "export --format dqr -o dqr " LOUD);
@@ -368,7 +367,10 @@ TEST_F(command, calls_are_read_from_the_flow_or_the_records)
 	EXPECT_NE(NULL, strstr(self->out, "cycles"));
 }
 
-/* The encoder has lost messages, and the rest of the second record; two records are in the gap. */
+/*
+ * The encoder has lost messages, including the rest of the second record. Two records are in the
+ * gap.
+ */
 TEST_F(command, interval_with_a_loss_is_marked)
 {
 	struct gen_stream stream;
@@ -402,7 +404,7 @@ TEST_F(command, interval_with_a_loss_is_marked)
 	}
 }
 
-/* The messages of a switch between two threads are lost, except the one with the new context. */
+/* Of the messages of a switch between two threads, only the one with the new context arrives. */
 TEST_F(command, loss_marks_the_thread_that_is_switched_in)
 {
 	struct gen_stream stream;
@@ -447,7 +449,7 @@ TEST_F(command, interval_on_two_harts_is_marked)
 	gen_header(&other);
 	record(&other, 0, PLAIN, 1030);
 	stop(&self->gen, 1, 4);
-	/* The thread runs on hart 0 without a record, and moves back. */
+	/* The thread runs on hart 0 without writing a record there, and moves back. */
 	begin(&self->gen, 0, LEAF);
 	stop(&self->gen, 0, 2);
 	begin(&self->gen, 1, PLAIN + 4);
@@ -512,7 +514,7 @@ TEST_F(command, records_before_a_loss_precede_those_of_the_next_hart)
 	}
 }
 
-/* The same loss, in a trace with instructions only. */
+/* The same loss, in a trace without records. */
 TEST_F(command, calls_before_a_loss_precede_those_of_the_next_hart)
 {
 	gen_free(&self->gen);

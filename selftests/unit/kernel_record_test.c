@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves the meaning of counts in the kernel's records, as record_count_test.c does for
- * the library's: a difference modulo the counter's width, correct across one wrap, 0 if
- * nothing was counted, starting at the header; an XOR chain from which absolute values
- * are reconstructed; per-thread differences; and the encoding of header and addresses.
+ * Proves that counts in the kernel's records have the meaning that record_count_test.c proves for
+ * the library's: a difference modulo the counter's width, correct across one wrap, 0 if nothing was
+ * counted, starting at the header; an XOR chain from which absolute values are reconstructed;
+ * per-thread differences; and the encoding of header and addresses.
  */
 #include "kselftest_harness.h"
 
@@ -51,7 +51,7 @@ static struct sifive_trace_event events[SIFIVE_TRACE_MAX_COUNTERS];
 static struct sft_stream stream;
 static u64 counters[SIFIVE_TRACE_MAX_COUNTERS];
 
-/* counter_info of a counter of this width. */
+/* Return the counter_info of a counter with this width. */
 static u32 info(unsigned int number, unsigned int bits)
 {
 	return (0xc00 + number) | (bits - 1) << 12;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel's harness with a longer timeout. A test that takes longer has hung; this does not
- * measure speed, which depends on the host's load.
+ * The kernel's harness, with a timeout so long that only a hung test reaches it, whatever the
+ * host's load.
  */
 #include_next <kselftest_harness.h>
 

@@ -52,7 +52,7 @@ static void meanwhile(void *argument, const sigset_t *mask)
 	const struct timespec soon = { .tv_nsec = 10000000 };
 
 	if (!self->number || access("ready", F_OK)) {
-		/* The end of the program raises a signal, too, which ends this wait. */
+		/* This wait also ends at the program's end, which raises a signal. */
 		pselect(0, NULL, NULL, NULL, &soon, mask);
 		return;
 	}
@@ -84,7 +84,7 @@ static int run(FIXTURE_DATA(launch) *self, const char *script)
 }
 
 #define UNTIL(file)	"while [ ! -e " file " ]; do sleep 0.01; done; "
-/* A child for which no process waits; it ends when the test removes its folder. */
+/* Start a child for which no process waits, and which ends when the test removes its folder. */
 #define CHILD		"(trap '' INT TERM; while [ -e keep ]; do sleep 0.01; done) & "
 
 TEST_F(launch, program_that_handles_interrupts_keeps_its_children)
@@ -148,7 +148,9 @@ TEST_F(launch, signal_before_the_program_runs_ends_the_command)
 	launch_end();
 }
 
-/* The reader of the command's messages may have ended, and the size of files may be limited. */
+/*
+ * Writes fail if the reader of the command's messages has ended, or a file exceeds the size limit.
+ */
 TEST_F(launch, writes_that_fail_end_the_program_but_not_the_command)
 {
 	static const int number[] = { SIGPIPE, SIGXFSZ };

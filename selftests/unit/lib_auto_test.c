@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Proves that a program is recorded according to its environment, to the file named
- * there; that failures are reported and do not disturb the program; and that a program
- * which controls tracing itself gets the session.
+ * there; that failures are reported and do not disturb the program; and that a program that
+ * controls tracing itself gets the session.
  */
 #include "kselftest_harness.h"
 
@@ -187,7 +187,7 @@ TEST_F(record, uses_defaults)
 	/* Programs that this one starts are not recorded into its session. */
 	EXPECT_EQ(NULL, getenv("SIFIVE_TRACE_RECORD"));
 
-	/* The file is in the initial working directory. */
+	/* The file must be in the initial working directory. */
 	ASSERT_EQ(0, chdir("/"));
 	auto_stop();
 	EXPECT_FALSE(dev.running);
@@ -237,7 +237,7 @@ TEST_F(record, early_side_car_file_is_written_at_start)
 	EXPECT_EQ(0, unlink("trace.rtd"));
 	EXPECT_EQ(0, unlink("trace.rtd.meta"));
 
-	/* A program that controls tracing sets it up itself. */
+	/* Set tracing up as a program does that controls it itself. */
 	set("RECORD", "1");
 	START();
 	EXPECT_LT(0, size_of_file("trace.rtd.meta"));
@@ -310,7 +310,7 @@ TEST_F(record, records_without_room_are_dropped_whole_and_counted)
 	EXPECT_EQ(0, unlink("trace.rtd.meta"));
 }
 
-/* A thread that waits for room, and the minimum length of its wait. */
+/* A thread that waits for room, and a lower bound of its waiting time. */
 struct waiter {
 	pid_t id;
 	uint64_t least;

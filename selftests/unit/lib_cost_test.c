@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves the cost of the generated writers, in instructions, for every number of
- * counters: no list of counters is disproportionately expensive, nor are counts above
- * 32 bits or per-thread counts.
+ * Proves upper limits of the cost of the generated writers, in instructions, for every number of
+ * counters, for consecutive and other counters, for counts above 32 bits, and for per-thread
+ * counts.
  */
 #include "kselftest_harness.h"
 
@@ -10,13 +10,15 @@
 
 #include "lib_mock.h"
 
-/* Instructions of the hook: load the writer, load the kind, jump. */
+/* Number of the hook's instructions: load the writer, load the kind, jump. */
 #define HOOK		4
 
-/* The compiler's call, and the registers that a non-leaf function saves. */
+/*
+ * Number of instructions for the compiler's call, and for saving registers in a non-leaf function.
+ */
 #define CALL		8
 
-/* Upper limit for an entry record with @n counters, including call and hook. */
+/* Upper limit of the cost of an entry record with @n counters, including call and hook. */
 #define BOUND(n)	(42 + 7 * (n))
 #define BOUND_OTHERS(n)	(42 + 10 * (n))
 #define OWN		15
@@ -76,7 +78,7 @@ static void count(uint64_t more)
 		mock_counter[i] += more;
 }
 
-/* Cost of the second record, with the compiler's call. */
+/* Return the cost of the second record, including the compiler's call. */
 static unsigned int entry(uint64_t address)
 {
 	perf_hook_enter((void *)address, (void *)(address + 0x20));
@@ -150,7 +152,7 @@ TEST_F(cost, of_per_thread_counts_is_bounded)
 	}
 }
 
-/* Includes the largest number of counters for which the code fits into a page. */
+/* These numbers include the largest one for which the code fits into a page. */
 TEST_F(cost, of_code_size_is_bounded)
 {
 	static const unsigned int types[] = {

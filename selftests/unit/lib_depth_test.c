@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that a filter with a limit records exactly the outermost calls of each thread, of
- * code whose functions the compiler has instrumented: recursion, inlined functions, exits that
- * are tail calls, growing frames, handlers on any stack; and that calls left by a jump are no
- * longer counted.
+ * Proves that, with a depth limit in the filter, exactly the outermost calls of each thread are
+ * recorded, in code that the compiler has instrumented: recursion, inlined functions, exit hooks
+ * that are tail calls, growing frames, and handlers on any stack; and that calls left by a jump no
+ * longer count.
  */
 #include "kselftest_harness.h"
 
@@ -90,7 +90,7 @@ static const char *records(void)
 	return text;
 }
 
-/* Return the records of @all up to a depth; all calls in @all return. */
+/* Return the records in @all up to a depth. All calls in @all must have returned. */
 static const char *outermost(const char *all, unsigned int limit)
 {
 	static char text[1024];
@@ -285,7 +285,7 @@ static void jump_out(void)
 	longjmp(back, 1);
 }
 
-/* A loop that never returns, around calls that never return: no outer function has a hook. */
+/* A loop without end, in a function without a hook, around calls that do not return. */
 TEST_F(depth, restarts_in_a_loop_without_hooks)
 {
 	volatile unsigned int i;
@@ -332,7 +332,7 @@ TEST_F(depth, counts_from_the_call_that_starts_recording)
 	outer();
 	interrupted(in_walk);
 	EXPECT_STREQ("w(l(l)l(l)w)w(l(l)w(w)l(l)w)", records());
-	/* A call that a jump has left ends with the part. */
+	/* A call that a jump has left ends when its part ends. */
 	if (!setjmp(back))
 		interrupted(jump_out);
 	records();

@@ -56,7 +56,7 @@ static void trap(void)
 		raise(SIGILL);
 }
 
-/* The signal is raised deeper in the stack than if trap() is called directly. */
+/* Raise the signal deeper in the stack than a direct call of trap() does. */
 static void __attribute__((noinline)) trap_deeper(void)
 {
 	volatile char deeper[4096];
@@ -102,7 +102,7 @@ static void with_second_handler(struct __test_metadata *_metadata)
 
 	ASSERT_EQ(0, sigaction(SIGILL, &action, &previous));
 	EACH_ONCE(1);
-	/* The library makes its handler the first one again. */
+	/* These calls make the library's handler the first one again. */
 	ASSERT_EQ(0, perfWriteTrace(null));
 	EACH_ONCE(1);
 	ASSERT_EQ(0, perfTraceOff());

@@ -51,7 +51,7 @@ static int load(FIXTURE_DATA(filter) *self, const char *text)
 
 #define IS_RECORDED(address)	perf_filter_has(address, PERF_FILTER_RECORD)
 
-/* Even the first pages of a program belong to it, wherever it is loaded. */
+/* The first pages of a program must belong to it, wherever it is loaded. */
 #define HAS(address)	IS_RECORDED(self->bias + (address))
 
 static uintptr_t text_of(FIXTURE_DATA(filter) *self)
@@ -72,7 +72,7 @@ TEST_F(filter, selects_address_ranges)
 	uintptr_t at = text_of(self);
 	char text[512];
 
-	/* Out of order; nested; adjacent; with 0x. */
+	/* Ranges out of order, nested, adjacent, and with 0x. */
 	snprintf(text, sizeof(text),
 		 "# comment\n\n%s %lx %lx\n%s %lx %lx\n  %s 0x%lx %lx\n%s %lx %lx\nother 0 ffffffffffff\n",
 		 self->name, at + 0x100, at + 0x180, self->name, at, at + 0x10,
@@ -179,7 +179,7 @@ static uintptr_t open_plain(const char *path, void **object)
 	return *object ? (uintptr_t)dlsym(*object, "plain") : 0;
 }
 
-/* The same code is at the same address, under another name. */
+/* Another object with the same code is loaded at the same address. */
 TEST_F(filter, does_not_apply_to_an_object_that_replaced_a_closed_one)
 {
 	uintptr_t first, second;

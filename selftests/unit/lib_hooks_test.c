@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that function entry and exit are recorded exactly when they should be: not
- * before tracing is on, not inside another record, not in a child process; from each
- * thread to its own channel and from each CPU to its own encoder; and that calls which
- * are not recorded are counted.
+ * Proves that function entry and exit are recorded exactly when they should be: not before tracing
+ * is on, inside another record, or in a child process; that each thread uses a separate channel,
+ * and on each CPU that CPU's encoder; and that calls that are not recorded are counted.
  */
 #include "kselftest_harness.h"
 
@@ -85,7 +84,7 @@ TEST_F(hooks, write_enter_and_exit_records)
 	EXPECT_STREQ("", losses());
 }
 
-/* Where the encoder cannot stall the hart, each store first waits for room. */
+/* If the encoder cannot stall the hart, each store first waits for room. */
 TEST_F(hooks, poll_if_the_encoder_cannot_stall)
 {
 	dev.encoder[0].flags &= ~SIFIVE_TRACE_ENCODER_CAN_STALL;
@@ -234,7 +233,7 @@ static void interrupt_jump(void)
 
 static void __attribute__((noinline)) jump_out(void)
 {
-	/* A frame that is left without returning. */
+	/* Write a record that is abandoned: a frame is left without returning. */
 	volatile char *deeper = alloca(2000);
 
 	*deeper = 0;
@@ -283,7 +282,7 @@ TEST_F(hooks, write_a_header_after_migration)
 	EXPECT_EQ(0, dev.last_page);
 	EXPECT_TRUE(has_kinds(0, "0"));
 
-	/* A CPU without an encoder. */
+	/* Records on a CPU without an encoder. */
 	mock_rseq.cpu_id = 7;
 	__cyg_profile_func_enter(function, site);
 	__cyg_profile_func_exit(function, site);
@@ -347,7 +346,7 @@ static void run_thread(struct __test_metadata *_metadata)
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 }
 
-/* A running thread has a channel of its own, which begins with a header. */
+/* Each running thread has a separate channel, which begins with a header. */
 TEST_F(hooks, reuse_the_channel_of_an_ended_thread)
 {
 	int i;
@@ -396,7 +395,7 @@ TEST_F(hooks, share_channels_among_excess_threads)
 	pthread_barrier_wait(&barrier);
 	for (i = 0; i < 40; i++)
 		ASSERT_EQ(0, pthread_join(thread[i], NULL));
-	/* The 32nd to 40th thread: one more word in each header. */
+	/* The headers of the 32nd to 40th thread have one word more. */
 	EXPECT_EQ(40 * (3 + record_stores()) + 9, mock_stores);
 	/* The channel of the thread that started the others was the first to be taken. */
 	mock_stores = 0;
@@ -408,7 +407,7 @@ TEST_F(hooks, share_channels_among_excess_threads)
 	EXPECT_STREQ("", losses());
 }
 
-/* Registered before the library's own handler, and therefore run first in the child. */
+/* Registered before the library's own fork handler, so it runs first in the child. */
 static void program_handler(void)
 {
 	__cyg_profile_func_enter(function, site);
@@ -457,7 +456,7 @@ static void fork_in_record(void)
 	if (forked)
 		return;
 	mock_is_memory = true;
-	/* Ends a child that waits forever. */
+	/* End the child if it waits forever. */
 	alarm(600);
 }
 

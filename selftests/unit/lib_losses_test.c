@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that the losses reported by the library are exactly the records that were made and
- * not written, each counted once: including those of a thread that a pause interrupts in a
- * record; and that records outside the selection are not counted.
+ * Proves that the library reports as lost exactly the records that were made but not written, and
+ * counts each once, even if a pause interrupts a thread within a record; and that records that the
+ * filter excludes are not counted.
  */
 #include "kselftest_harness.h"
 
@@ -191,7 +191,10 @@ static void *join_after(void *thread)
 	return self == *(struct perf_thread **)thread && !self->dropped && !self->waited ? self : NULL;
 }
 
-/* A thread ends before it can mark its losses, which are not those of the slot's next thread. */
+/*
+ * A thread ends before it can mark its losses, which must not count as those of the slot's next
+ * thread.
+ */
 TEST_F(losses, are_not_attributed_to_the_next_thread)
 {
 	struct perf_thread *slot;
@@ -253,7 +256,7 @@ static void *wait_within_pause(void *trace)
 	return NULL;
 }
 
-/* The thread can read the counters, so its record is not a refused one. */
+/* The thread can read the counters, so its record must not count as refused. */
 TEST_F(losses, count_a_record_that_waits_for_room_until_a_pause)
 {
 	pthread_t thread;

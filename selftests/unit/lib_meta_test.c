@@ -130,7 +130,7 @@ do {									\
 	EXPECT_EQ(value, json_object_get_boolean(__at)) { TH_LOG(path); } \
 } while (0)
 
-/* The command reads from the file what the library wrote. */
+/* The command must read the same values from the file that the library has written. */
 TEST_F(meta, can_be_read_by_the_command)
 {
 	self->options.events = "cycles,instructions";
@@ -153,7 +153,7 @@ static uint64_t now(clockid_t clock)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* The date is the time of the machine's clock when the sink's clock was read. */
+/* The date must be the machine's time at which the sink's clock was read. */
 TEST_F(meta, contains_the_date)
 {
 	const uint64_t hour = 3600000000000;
@@ -181,7 +181,7 @@ TEST_F(meta, states_whether_the_buffer_was_full)
 	NUMBER(3000, "coverage.buffer");
 }
 
-/* A planted symbolic link is not followed. */
+/* A symbolic link in place of the side-car file must not be followed. */
 TEST_F(meta, is_not_written_through_a_symbolic_link)
 {
 	char text[9] = "";
@@ -298,7 +298,9 @@ TEST_F(meta, describes_the_session_and_the_program)
 	NUMBER(getpid(), "threads.0.pid");
 	NUMBER(syscall(SYS_gettid), "threads.0.tid");
 	prctl(PR_GET_NAME, name);
-	/* The library reads the name from a file of the kernel, in which a newline ends it. */
+	/*
+	 * The library reads a thread's name from a file in /proc, in which a newline ends the name.
+	 */
 	EXPECT_NE(NULL, strstr(json_object_get_string(at(self->json, "threads.0.name")),
 			       "a \"name\"\\"));
 
@@ -357,7 +359,7 @@ TEST_F(meta, describes_the_sampling_interval)
 	EXPECT_EQ(NULL, at(self->json, "sampling.period"));
 }
 
-/* For a thread that has ended, the file contains the time, and the thread's name at that time. */
+/* For a thread that has ended, the file contains the time of its end, and its name at that time. */
 static void *short_life(void *argument)
 {
 	sifive_trace_write(argument);

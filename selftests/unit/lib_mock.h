@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The whole library on a host, with a simulated trace device: its system calls are replaced
- * and counted, and fail on demand.
+ * The whole library for tests on the host, with a simulated trace device. The library's system
+ * calls are replaced and counted, and fail on demand.
  *
  * Include this after all system headers and kselftest_harness.h, once per program: it
  * contains the library.
@@ -127,7 +127,7 @@ static inline void mock_device_reset(void)
 	mock_polls = 0;
 	mock_rseq.cpu_id = 1;
 	dev.fail_event = ~0u;
-	/* Short reads, as a device can return. */
+	/* Return few bytes per read, as a device may. */
 	dev.read_max = 1000;
 	dev.write_max = ~(size_t)0;
 	dev.write_space = ~(size_t)0;
@@ -146,7 +146,10 @@ static int mock_open(const char *path, int flags, ...)
 		va_end(args);
 		return open(path, flags, mode);
 	}
-	/* Only the device is also opened for writing; objects and files in /proc are not. */
+	/*
+	 * Of the files that the library opens for reading, only the device is opened for writing,
+	 * too.
+	 */
 	if ((flags & O_ACCMODE) == O_RDONLY)
 		return open(path, flags);
 
@@ -289,7 +292,7 @@ static int mock_ioctl(int fd, unsigned long request, void *arg)
 		if (index >= dev.status.sinks)
 			abort();
 		*(struct sifive_trace_sink *)arg = dev.sink[index];
-		/* A single sink has all bytes. */
+		/* If there is only one sink, it has all bytes. */
 		if (dev.status.sinks == 1)
 			((struct sifive_trace_sink *)arg)->bytes = dev.status.bytes;
 		return 0;
@@ -313,7 +316,7 @@ static int mock_ioctl(int fd, unsigned long request, void *arg)
 /* The address at which the library wants the device's pages. */
 static char *mock_pages;
 
-/* Fixed mappings are pages of the device, or the memory after them. */
+/* The library maps pages of the device, or the memory after them, at fixed addresses. */
 static void *mock_mmap(void *addr, size_t length, int prot, int flags, int fd,
 		       off_t offset)
 {
@@ -439,7 +442,7 @@ static unsigned int mock_unsafe;
 /* Number of sleeps, which measures the library's waits regardless of the host's load. */
 static unsigned int mock_naps;
 
-/* Called once before signals are blocked. */
+/* Called once, just before the library blocks signals. */
 static void (*mock_before_blocking)(void);
 
 static inline void mock_syscall(long number, ...)
@@ -462,7 +465,7 @@ static inline void mock_syscall(long number, ...)
 #define fopen(...)		MOCK_UNSAFE(fopen, __VA_ARGS__)
 #define dl_iterate_phdr(...)	MOCK_UNSAFE(dl_iterate_phdr, __VA_ARGS__)
 #define pthread_atfork(...)	MOCK_UNSAFE(pthread_atfork, __VA_ARGS__)
-/* Code has even addresses on the target, and records use bit 0. */
+/* On the target, code has even addresses, and bit 0 of an address in a record has a meaning. */
 #define __builtin_return_address(level) \
 	((void *)((uintptr_t)__builtin_return_address(level) & ~(uintptr_t)1))
 
@@ -516,7 +519,7 @@ PERF_INTERNAL void perf_rseq_barrier(void)
 #include "../../lib/depth.c"
 #include "../../lib/part.c"
 
-/* Called once before a sequence, between finding the CPU and using it. */
+/* Called once before a restartable sequence, after the library has read the CPU's number. */
 static void (*mock_before_reading)(void);
 
 static bool mock_section_any(struct perf_rseq *rseq, const volatile int32_t *mine,
@@ -602,7 +605,7 @@ PERF_INTERNAL uint32_t perf_mmio_read32(const volatile uint32_t *reg)
 	long offset = ((const volatile char *)reg - pages) % MOCK_PAGE_SIZE;
 	uint64_t now = mock_counter[1];
 
-	/* A stimulus register reads 1 if it is ready for a store. */
+	/* A stimulus register reads 1 if it is ready to receive a store. */
 	if (offset >= TR_ITC_STIMULUS) {
 		mock_polls++;
 		return !mock_is_memory;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that options reach the driver, that invalid ones are rejected with a message
- * and leave nothing allocated, and that a process has one session, regardless of the interface
- * that set it up.
+ * Proves that options reach the driver, that invalid options are rejected with a message and leave
+ * nothing allocated, and that a process can have only one session, whichever interface has set it
+ * up.
  */
 #include "kselftest_harness.h"
 
@@ -69,7 +69,7 @@ TEST_F(options, accept_firmware_events_for_samples_only)
 	ASSERT_EQ(0, sifive_trace_on(self->trace));
 	sifive_trace_write(self->trace);
 	EXPECT_EQ(0, mock_stores);
-	/* Nothing is written after a dump either, which pauses the writers. */
+	/* Records are not written after a dump either, which pauses the writers. */
 	ASSERT_EQ(0, sifive_trace_dump(self->trace, "/dev/null"));
 	sifive_trace_write(self->trace);
 	EXPECT_EQ(0, mock_stores);
@@ -168,7 +168,7 @@ TEST_F(options, accept_a_sampling_interval)
 	EXPECT_EQ(7, dev.sampling.channel);
 	EXPECT_EQ(SIFIVE_TRACE_SAMPLING_ALL | SIFIVE_TRACE_SAMPLING_ONE_HEADER,
 		  dev.sampling.flags);
-	/* The last channel has no successor. */
+	/* The last channel is refused, because no channel follows it. */
 	self->options.channel = 31;
 	self->options.interval = 4000000000u;
 	ASSERT_EQ(0, SETUP());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves which calls are recorded with a filter that begins and ends recording in a thread: from
- * a call of F to its return, or to a call of T, with matching entries and exits or a header that
- * says otherwise; and that without this filter hooks have no extra cost.
+ * Proves that a filter that begins and ends recording records, in each thread, exactly the calls
+ * from a call of F to its return, or to a call of T; that entries and exits match unless a header
+ * reports otherwise; and that hooks cost no more without such a filter.
  */
 #include "kselftest_harness.h"
 
@@ -343,7 +343,7 @@ TEST_F(part, ends_at_a_specified_function)
 	EXPECT_STREQ("nF+F-X-T+", records());
 }
 
-/* The end of a part is recognised, whatever functions the filter selects. */
+/* The end of a part must be recognised, whatever functions the filter selects. */
 TEST_F(part, ends_at_a_function_excluded_by_the_filter)
 {
 	ASSERT_EQ(0, start(self, ">F<TG"));

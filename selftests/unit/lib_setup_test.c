@@ -12,7 +12,10 @@ static pid_t asked_getpid(void);
 #define getpid()	asked_getpid()
 #include "lib_mock.h"
 
-/* Other threads could see a pool without a process id, as in a child, which has no pool. */
+/*
+ * Set if another thread could have seen a pool without a process id, which looks like that of a
+ * child.
+ */
 static bool looks_wiped;
 
 static pid_t asked_getpid(void)
@@ -151,7 +154,10 @@ TEST_F(lib, calls_out_of_order_are_refused)
 	EXPECT_EQ(0, mock_stores);
 }
 
-/* A thread can be stuck in a record of an earlier set-up, which had more CPUs. */
+/*
+ * A thread may still be in a record of an earlier set-up, which had more CPUs, so that lane must
+ * remain usable.
+ */
 TEST_F(lib, unused_lanes_remain_writable)
 {
 	const struct perf_lane *lane;
@@ -193,7 +199,7 @@ TEST_F(lib, timer_samples_use_the_channel_and_interval)
 	EXPECT_ERROR(perfTimerISRInit(NULL, 0, 6, perfCount_Raw, 0, 100), "its driver is older than this library");
 	EXPECT_NOTHING_HELD();
 
-	/* The counters are busy, rather than held by this process's session. */
+	/* The error must say that the counters are busy, not that this process holds them. */
 	dev.fail_errno = EBUSY;
 	dev.status.holder = getpid();
 	dev.status.flags = SIFIVE_TRACE_STATUS_OWNER;
@@ -234,7 +240,7 @@ TEST_F(lib, firmware_events_need_timer_samples)
 	EXPECT_EQ(0, mock_stores);
 	ASSERT_EQ(0, perfTraceOff());
 
-	/* The next set-up is not affected. */
+	/* The failed set-up must not affect the next one. */
 	ASSERT_EQ(0, perfManualInit(list, 1, 6, perfCount_Delta, 4096));
 	ASSERT_EQ(0, perfTraceOn());
 	EXPECT_EQ(0, perfWriteCntrs());
@@ -567,7 +573,7 @@ TEST_F(lib, unbound_device_is_reported)
 	EXPECT_EQ(0, INIT());
 }
 
-/* The allocations that fail here are made once per process. */
+/* Make each of the allocations fail that the library makes once per process. */
 TEST_F(lib, memory_shortage_is_reported)
 {
 	ASSERT_EQ(0, perfInit(2, 1));

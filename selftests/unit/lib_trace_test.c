@@ -10,7 +10,7 @@
 
 #include "lib_mock.h"
 
-/* The one event that these tests count is cycles. */
+/* List of the events that these tests count: only cycles. */
 #define HEADER(type)	{ 32, 0x70657266 }, { 8, type }, { 32, 1 }, \
 			{ 32, 0 }, { 32, 1 }, { 32, 0x3fc00 }
 
@@ -221,7 +221,7 @@ TEST_F(trace, each_sink_has_a_separate_file)
 	EXPECT_EQ(0, unlink("trace.0.rtd"));
 	EXPECT_EQ(0, unlink("trace.1.rtd"));
 
-	/* A name without an extension, in a folder with a dot. */
+	/* A file name without an extension, in a folder whose name contains a dot. */
 	ASSERT_EQ(0, mkdir("a.b", 0700));
 	EXPECT_EQ(0, perfWriteTrace("a.b/trace"));
 	snprintf(name, sizeof(name), "%s/a.b/trace.1", self->folder);
@@ -272,7 +272,10 @@ TEST_F(trace, only_the_named_file_is_written_through_a_link)
 	EXPECT_EQ(0, unlink("precious"));
 }
 
-/* The file of kernel function names is from an earlier trace, and would be used for this one. */
+/*
+ * The file of kernel function names belongs to an earlier trace, and would be mistaken for this
+ * trace's.
+ */
 TEST_F(trace, kernel_names_of_an_earlier_trace_are_removed)
 {
 	dev.status.bytes = 100;
@@ -337,7 +340,7 @@ TEST_F(trace, full_buffer_is_reported)
 		     perfErrorString());
 	EXPECT_TRUE(holds_capture(self->file, 4096));
 
-	/* Tracing is still on, from the program's point of view. */
+	/* For the program, tracing is still on. */
 	EXPECT_EQ(PERF_SESSION_ON, perf_session.state);
 	EXPECT_EQ(0, perfTraceOff());
 }

@@ -10,7 +10,7 @@
 
 #include "lib_mock.h"
 
-/* Size of a recorded count. */
+/* Number of bits in a recorded count. */
 #define COUNT_BITS	48
 
 static char function[4] __attribute__((aligned(4)));
@@ -96,7 +96,7 @@ static int begin_set(unsigned int width, bool own)
 	return 0;
 }
 
-/* Each counter advances by a different number. */
+/* Advance each counter by a different number. */
 static void count(uint64_t more)
 {
 	unsigned int i;
@@ -305,7 +305,7 @@ TEST_F(each_type, counts_non_consecutive_counters)
 	}
 }
 
-/* A library that is loaded late has its thread-local variables at an arbitrary offset. */
+/* The thread-local variables of a library that is loaded late are at an arbitrary offset. */
 TEST_F(each_type, works_far_from_the_thread_pointer)
 {
 	static const long distances[] = { 0x7f8, 0x800, 0x12345678, -0x800, -0x7654320 };
@@ -531,8 +531,8 @@ static void next_entry(struct __test_metadata *_metadata, bool header)
 }
 
 /*
- * Differences of a thread's own counts: the first one on another CPU is relative to the
- * thread's latest record, on whichever CPU it was.
+ * After a migration, the first difference of a thread's own counts must be relative to the thread's
+ * latest record on any CPU.
  */
 TEST_F(widths, per_thread_counts_are_complete_after_migration)
 {
@@ -573,7 +573,7 @@ TEST_F(widths, per_thread_counts_are_complete_after_migration)
 	offset = 0;
 }
 
-/* Two threads, one after the other, on one channel: only differences restart. */
+/* Two threads use one channel, one after the other: only differences restart. */
 TEST_F(widths, single_header_supports_per_thread_counts)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;

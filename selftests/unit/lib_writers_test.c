@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves for the generated writers for common counters what lib_hooks_test.c proves for
- * the generic one, and that nothing a program does to its threads mixes or stops their
- * records: new set-ups while they run, jumps and forks out of a record, handlers on
- * any stack, threads that are not scheduled.
+ * Proves for the generated writers what lib_hooks_test.c proves for the generic one, and that
+ * records are neither mixed up nor missing after anything that a program does to its threads: new
+ * set-ups while they run, jumps and forks out of a record, handlers on any stack, and threads that
+ * are not scheduled.
  */
 #include "kselftest_harness.h"
 
@@ -107,7 +107,7 @@ static void *worker(void *unused)
 	mock_rseq.cpu_id = 1;
 	make();
 	pthread_barrier_wait(&steps);
-	/* In between, the main thread sets everything up again. */
+	/* Between these two waits, the main thread makes a new set-up. */
 	pthread_barrier_wait(&steps);
 	make();
 	worker_channel = dev.last_channel;
@@ -125,7 +125,7 @@ static void *newcomer(void *unused)
 	return unused;
 }
 
-/* A thread that is still running after a new set-up rejoins, and gets a channel of its own. */
+/* A thread that runs across a new set-up rejoins, and gets a separate channel. */
 TEST_F(writers, rejoin_after_a_new_setup)
 {
 	pthread_t old, new;
@@ -178,7 +178,7 @@ static void samples_take_its_channel(struct __test_metadata *_metadata)
 	pthread_join(old, NULL);
 }
 
-/* The thread's previous channel can now belong to the kernel, which has no lane. */
+/* The thread's previous channel may now be the kernel's, for which there is no lane. */
 TEST_F(writers, rejoin_if_samples_take_their_channel)
 {
 	samples_take_its_channel(_metadata);
@@ -219,7 +219,10 @@ TEST_F(writers, each_initialising_thread_gets_a_channel)
 	EXPECT_EQ(7, worker_channel);
 }
 
-/* A thread that joined an earlier set-up neither takes nor returns a channel of the current one. */
+/*
+ * A thread that joined during an earlier set-up neither takes nor releases a channel of the current
+ * one.
+ */
 TEST_F(writers, thread_of_an_earlier_setup_takes_no_channel)
 {
 	static struct perf_thread late;
@@ -532,7 +535,7 @@ TEST_F(writers, detect_that_their_record_was_abandoned)
 
 static void close_by_another(void)
 {
-	/* A frame outside all stacks of this program. */
+	/* An address that is in none of this program's stacks. */
 	perf_self->gate = 4096;
 }
 
@@ -632,7 +635,7 @@ TEST_F(writers, of_a_stopped_thread_are_abandoned_once)
 	EXPECT_EQ(0, perfTraceOff());
 	EXPECT_EQ(1, perf_pool->lost->abandoned);
 	EXPECT_EQ(0, perfTraceOn());
-	/* No call waits for the thread any more. */
+	/* From now on, no call waits for the thread. */
 	EXPECT_LT(0, mock_naps);
 	mock_naps = 0;
 	EXPECT_EQ(0, perfTraceOff());

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Tests what commands report about incomplete traces, and their results for the rest. */
+/*
+ * Tests what commands report about losses, and that results which losses do not affect are correct.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,7 @@ static const uint64_t in_main[] = { MAIN, OUTSIDE };
 static const uint64_t in_fib[] = { FIB, MAIN + 0x12 };
 static const uint64_t in_lengthy[] = { LENGTHY, FIB + 0x10 };
 
-/* One counter, which advances by 10 from record to record. */
+/* Begin a stream with one counter, which record() advances by 10 from record to record. */
 static void begin(FIXTURE_DATA(command) *self, struct gen_stream *stream,
 		  uint8_t count_type)
 {
@@ -195,7 +197,7 @@ TEST_F(command, records_without_address_are_reported)
 	}
 }
 
-/* Of all functions, only main() is known not to be called again after a loss. */
+/* Only main() is known not to have been called a second time during a loss. */
 TEST_F(command, first_call_across_a_loss_may_be_two_calls)
 {
 	static const uint64_t * const first[] = { in_main, in_fib, in_fib };
@@ -336,7 +338,7 @@ TEST_F(command, abandoned_calls_do_not_accumulate)
 	run(self, "report -e " PROGRAM " trace.rtd");
 	EXPECT_EQ(NULL, strstr(self->err, "too deep"));
 	EXPECT_NE(NULL, strstr(self->out, "     70000 "));
-	/* Without names this cannot be determined, and the commands report that. */
+	/* Without names, this cannot be determined, so deep calls are reported as omitted. */
 	run(self, "graph --depth 1 trace.rtd");
 	EXPECT_NE(NULL, strstr(self->err, "calls too deep: left out"));
 }
@@ -423,8 +425,8 @@ static double time_of_calls(struct __test_metadata *_metadata,
 }
 
 /*
- * Searching for abandoned calls does not take longer if more calls are around them; this is
- * measured as CPU time, which other load does not affect.
+ * Searching for abandoned calls must not take longer if more calls surround them. Measure CPU time,
+ * which other load does not affect.
  */
 TEST_F(command, search_for_abandoned_calls_takes_constant_time)
 {
@@ -435,7 +437,7 @@ TEST_F(command, search_for_abandoned_calls_takes_constant_time)
 	EXPECT_GT(10 * few, many);
 }
 
-/* A megabyte of foreign or damaged bytes in front of the records. */
+/* Put a megabyte of foreign or damaged bytes in front of the records. */
 TEST_F(command, records_after_foreign_bytes_are_found)
 {
 	static const char bytes[] = { '\0', '\xff', '\x02' };
@@ -463,7 +465,7 @@ TEST_F(command, records_after_foreign_bytes_are_found)
 				    PROGRAM " - >piped.txt 2>piped.err"));
 		read_file("piped.txt", self->err);
 		EXPECT_STREQ(self->out, self->err);
-		/* Offsets are the same, whether a file or a pipe is read. */
+		/* Offsets must be the same whether a file or a pipe is read. */
 		run(self, "decode trace.rtd | grep '^# header'");
 		EXPECT_NE('\0', self->out[0]);
 		EXPECT_EQ(0, system("cat trace.rtd | " COMMAND " decode - 2>piped.err |"
@@ -632,8 +634,8 @@ TEST_F(command, gap_before_a_header_is_charged_to_no_function)
 }
 
 /*
- * Records that hart 1 lost may be those of a thread that was on hart 0 before and after it, unless
- * a thread cannot move.
+ * Records lost on hart 1 may be those of a thread that was on hart 0 before and after the loss,
+ * unless threads cannot migrate.
  */
 TEST_F(command, loss_on_another_hart_may_belong_to_a_migrated_thread)
 {

@@ -7,7 +7,10 @@
 #ifndef MACHINE_H
 #define MACHINE_H
 
-/* The calling thread's last writer: whether it completed, and its number of instructions. */
+/*
+ * Whether the calling thread's last writer ran to its end, and the number of instructions that it
+ * executed.
+ */
 static __thread bool machine_ended;
 static __thread unsigned int machine_instructions;
 
@@ -113,7 +116,7 @@ static uint64_t machine_step(uint64_t *x, uint64_t pc)
 		x[to] = pc + (uint64_t)(int32_t)(code & 0xfffff000);
 		break;
 	case 0x73:
-		/* csrrs that sets no bits, of an unprivileged counter. */
+		/* Accept only a csrrs that reads an unprivileged counter and sets no bits. */
 		if (kind != 2 || machine_bits(code, 15, 5) || machine_bits(code, 25, 7) != 0x60)
 			abort();
 		x[to] = perf_counter_mock((unsigned int)machine_bits(code, 20, 5));
@@ -177,7 +180,9 @@ void machine_run(const struct perf_code *code, perf_writer *writer, uint64_t add
 		((perf_writer *)pc)(x[10], x[11], (uint32_t)x[12]);
 }
 
-/* The newest code is used, because a program has one set-up at a time. */
+/*
+ * The newest generated code, which is the current one, because a program has one set-up at a time.
+ */
 static const struct perf_code *machine_code;
 
 static void machine_pair(uintptr_t address, uintptr_t address2, uint32_t kind)

@@ -15,7 +15,7 @@ import shlex
 import subprocess
 import sys
 
-# Commands that share a page, each with its own section.
+# Commands that share a manual page, with one section for each.
 PAGE = {"stop": "start", "pause": "start", "resume": "start", "status": "start", "dump": "start"}
 READERS = ("report", "top", "graph", "replay", "export", "decode", "coverage",
            "annotate")

@@ -259,7 +259,10 @@ TEST_F(command, selection_in_firefox_marks_self_times_with_a_loss)
 	loss_in_a_selection(_metadata, self, FIREFOX);
 }
 
-/* A call that contains a loss has a count that is too low; the calls beside the loss have not. */
+/*
+ * The count of a call that contains a loss is too low; those of calls before and after the loss are
+ * not.
+ */
 static void losing_trace(FIXTURE_DATA(command) *self)
 {
 	struct gen_stream stream;
@@ -331,7 +334,7 @@ TEST_F(command, exports_mark_counts_of_calls_with_a_loss)
 	       "assert marked == ['main'], marked\n");
 }
 
-/* The names of frames are the only place of these formats for a mark. */
+/* In these formats, only the names of frames can carry a mark. */
 static const char names_of_frames[] =
 	"import json\n"
 	"def frames(name):\n"

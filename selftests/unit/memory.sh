@@ -21,7 +21,7 @@ both_kb=$((96 << 10))
 # With several threads, each stage has a copy of each stream's headers.
 threads_kb=$((128 << 10))
 
-# measure NAME ARGUMENT...: expects the command to succeed within the memory limit.
+# measure NAME ARGUMENT...: expect the command to succeed within the memory limit.
 measure() {
 	local name=$1 limit=$limit_kb status memory
 	shift
@@ -42,7 +42,7 @@ measure() {
 	result "$status" "$name needs less than $((limit >> 10)) MB"
 }
 
-# read_all NAME SRCBITS: measures all commands that read traces, with one.rtd.
+# read_all NAME SRCBITS: measure all commands that read traces, with one.rtd.
 read_all() {
 	local name=$1 how
 	local common=(-j1 -c all --srcbits "$2" --meta none one.rtd)
@@ -70,7 +70,7 @@ read_all "16 sources" 4
 "$command" graph -c all --srcbits 4 --meta none one.rtd 2>&1 >/dev/null |
 	grep -q 'too many different paths: the lightest are'
 result $? "omitted paths are reported"
-# A browser opens a flame graph of this many boxes at once.
+# A browser opens a flame graph with this many boxes without delay.
 "$command" export --format svg -c all --srcbits 4 --meta none one.rtd 2>err >many.svg
 [ "$(grep -c 'class="b"' many.svg)" -le 1500 ] &&
 	grep -q 'the flame graph lacks [0-9]* boxes narrower than' err
@@ -82,7 +82,8 @@ result $? "calls that were not kept are reported"
 "$generator" 20480 7 3 31 >one.rtd && "$generator" 20480 7 4 31 >two.rtd
 read_all "128 sources, 31 counters" 7
 
-# Side-car files: of maximum size, with the maximum number of keys, and too large.
+# Side-car files: one of maximum size, one with the maximum number of keys, and some that are too
+# large.
 python3 - <<'EOF'
 import json
 from pathlib import Path
@@ -113,8 +114,8 @@ for name in groups values; do
 	result $? "a side-car file with too many $name is refused in less than 16 MB"
 done
 
-# Instruction trace that begins on 128 sources, and records that it never reaches, each with its
-# own header.
+# Instruction trace that begins on 128 sources, and records that the flow never reaches, each after
+# a separate header.
 python3 - >held.rtd <<'EOF'
 import sys
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Tests merge: traces of several sinks become the trace that one sink would have recorded. */
+/*
+ * Tests that merge combines the traces of several sinks into the trace that one sink would have
+ * recorded.
+ */
 #include <sys/stat.h>
 
 #include "command_fixture.h"
@@ -84,7 +87,7 @@ TEST_F(command, merged_trace_states_which_functions_were_recorded)
 	free_sinks(&sinks);
 }
 
-/* All times, and the date, refer to one of the clocks. */
+/* All times and the date in the merged trace refer to one of the two clocks. */
 TEST_F(command, dates_refer_to_one_clock)
 {
 	struct sidecar a = first_sink(), b = second_sink();
@@ -173,7 +176,10 @@ TEST_F(command, wrapping_clocks_are_merged)
 	free_sinks(&sinks);
 }
 
-/* The shift moves a wrap into a pause that lasts three quarters of the range. */
+/*
+ * The conversion between clocks moves a wraparound into a pause that lasts three quarters of the
+ * clock's range.
+ */
 TEST_F(command, ambiguous_pause_is_refused)
 {
 	struct sidecar a = first_sink(), b = second_sink();
@@ -236,7 +242,7 @@ TEST_F(command, clock_drift_is_corrected)
 	run(self, "merge -o m.rtd a.rtd b.rtd");
 	ASSERT_EQ(0, self->status) { TH_LOG("%s", self->err); }
 	run(self, "replay -q --ts-hz 10000000 m.rtd");
-	/* Two calls begin, then both end, at the same times. */
+	/* Both calls begin at one time, and end at another. */
 	for (i = 0, line = strchr(self->out, '\n'); i < 4 && line; i++, line = strchr(line + 1, '\n'))
 		ASSERT_EQ(2, sscanf(line, " %llu.%llu", &second[i], &time[i]))
 			TH_LOG("%s", self->out);
@@ -265,7 +271,10 @@ TEST_F(command, truncated_last_message_is_accepted)
 	EXPECT_EQ(0, self->status);
 }
 
-/* A thread can end while the first trace is written, so the last side-car file is the best. */
+/*
+ * A thread can end while the first trace is being written, so the side-car file written last
+ * describes it best.
+ */
 TEST_F(command, threads_are_read_from_the_last_side_car_file)
 {
 	struct sidecar a = first_sink(), b = second_sink();
@@ -375,7 +384,7 @@ TEST_F(command, failed_merge_leaves_existing_files_unchanged)
 	run(self, "merge -o m.rtd a.rtd m.rtd.new");
 	EXPECT_EQ(0, self->status) TH_LOG("%s", self->err);
 	EXPECT_EQ(0, system("cmp b.rtd m.rtd.new && rm m.rtd*"));
-	/* The side-car file is not written through a link. */
+	/* The side-car file must not be written through a link. */
 	write_file("other", "x", 1);
 	ASSERT_EQ(0, symlink("other", "m.rtd.meta"));
 	run(self, "merge -o m.rtd a.rtd b.rtd");

@@ -49,7 +49,10 @@ static bool is_clean(void)
 	return !rmdir("tmp") && !mkdir("tmp", 0777);
 }
 
-/* Keep the command's output for m.rtd, written by merge, with that name replaced by NAME. */
+/*
+ * Keep the command's output for m.rtd, which merge has written, with the file's name replaced by
+ * NAME.
+ */
 static int keep_merged(FIXTURE_DATA(command) *self, const char *before, const char *after)
 {
 	run(self, "%s m.rtd %s", before, after);

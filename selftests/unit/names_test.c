@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that threads without the library get their latest name in the side-car file, whatever the
- * order in which perf's events are read, and none if two of them had the same id.
+ * Proves that, for threads without the library, the side-car file contains each thread's latest
+ * name, whatever the order in which perf's events are read, and no name if two threads had the same
+ * id.
  */
 #include <errno.h>
 #include <linux/perf_event.h>

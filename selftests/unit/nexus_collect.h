@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The message decoder's complete output for some bytes, for tests. */
+/* Collects the message decoder's complete output, for tests. */
 #ifndef SELFTESTS_UNIT_NEXUS_COLLECT_H
 #define SELFTESTS_UNIT_NEXUS_COLLECT_H
 

@@ -173,7 +173,7 @@ TEST(most_stores_take_the_fast_path)
 	gen_free(&gen);
 }
 
-/* Errors, gaps, idle bytes, unknown and long messages between the stores. */
+/* Put errors, gaps, idle bytes, and unknown and long messages between the stores. */
 TEST(stores_between_other_messages_decode_the_same_in_batches)
 {
 	static const uint8_t fixed[] = { 1 }, bits[] = { 4, 0 };
@@ -228,7 +228,7 @@ TEST(random_bytes_decode_the_same_in_batches)
 	for (i = 0; i < 300; i++) {
 		uint8_t bytes[3000];
 
-		/* Random bytes, many of which could be parts of stores. */
+		/* Decode random bytes, many of which could be parts of stores. */
 		for (k = 0; k < sizeof(bytes); k++) {
 			bytes[k] = (uint8_t)gen_random(&seed);
 			if (!(gen_random(&seed) % 8))

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Tests the message decoder: layouts, framing, damage. nexus_time_test.c tests its times. */
+/*
+ * Tests the layouts, the framing and the damage that the message decoder handles. nexus_time_test.c
+ * tests its times.
+ */
 #include <kselftest_harness.h>
 
 #include "gen.h"
@@ -267,7 +270,7 @@ TEST(empty_input_contains_no_messages)
 	EXPECT_EQ(0, all.items);
 }
 
-/* The result does not depend on how the input is cut into chunks. */
+/* The result must not depend on how the input is cut into chunks. */
 TEST(chunk_boundaries_do_not_affect_the_result)
 {
 	static struct collected whole;
@@ -445,7 +448,7 @@ TEST(truncation_affects_only_the_last_message)
 	gen_free(&gen);
 }
 
-/* After a flipped bit, the decoder resynchronises and accounts for every byte. */
+/* After a flipped bit, the decoder must resynchronise and account for every byte. */
 TEST(decoder_resynchronises_after_any_bit_flip)
 {
 	static struct collected whole;
@@ -476,7 +479,7 @@ TEST(decoder_resynchronises_after_any_bit_flip)
 	gen_free(&gen);
 }
 
-/* The decoder never fails on random bytes, and accounts for every byte except idle ones. */
+/* The decoder must not fail on random bytes, and must account for every byte except idle ones. */
 TEST(random_bytes_are_all_accounted_for)
 {
 	uint64_t seed = 7;

@@ -98,7 +98,7 @@ TEST_F(objects, are_written_once_each)
 TEST_F(objects, that_overlap_are_omitted)
 {
 	add(&self->objects, 1, "/no/alone");
-	/* An object, two objects within it, and one on either side. */
+	/* Add an object, two objects within it, and one on either side of it. */
 	objects_add_code(&self->objects, "/no/large", 100 * EACH, 100 * EACH, 0);
 	objects_add_code(&self->objects, "/no/within", 110 * EACH, EACH, 0);
 	objects_add_code(&self->objects, "/no/within", 199 * EACH, EACH, 0);
@@ -194,7 +194,7 @@ TEST_F(objects, that_replace_one_another_are_omitted_without_a_clock)
 	EXPECT_EQ(0, self->meta.objects);
 }
 
-/* The same mapping before and after it was shortened, in either order. */
+/* Mappings that are read before and after they were shortened, or the other way round. */
 TEST_F(objects, of_shortened_mappings_keep_the_longest_extent)
 {
 	objects_add_code(&self->objects, "/no/program", 10 * EACH, EACH, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests system calls in random programs with known calls: their number, results and times, on any
- * harts; if records are missing, no false call is reported.
+ * Tests that the numbers, results and times of system calls in random programs are correct,
+ * whatever harts they run on, and that no false call is reported if records are missing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #define STEPS	5000
 #define ROUNDS	50
 #define TID	100
-/* System call numbers are below this. */
+/* Upper limit of the system calls' numbers. */
 #define NUMBERS	8
 /* The system calls that end a thread. */
 #define EXIT	93
@@ -248,7 +248,7 @@ static void generate(FIXTURE_DATA(calls) *self, unsigned int seed)
 	end(self);
 }
 
-/* Return the times of system call @number; zeros if it was never made. */
+/* Return the times of system call @number, which are 0 if it was never made. */
 static struct syscall_times times_of(FIXTURE_DATA(calls) *self, unsigned int number)
 {
 	const struct syscalls *syscalls = oncpu_syscalls(self->oncpu);
@@ -370,7 +370,7 @@ TEST_F(calls, that_return_before_they_begin_are_omitted)
 	MARK(1, 1000);
 	IN(0, 2000, TID);
 	CALL(0, 9000, 1);
-	/* The records of the other hart are far behind. */
+	/* The records of the other hart arrive much later. */
 	self->offset += 1 << 20;
 	RETURN(0, 3000);
 	self->offset += 1 << 20;
@@ -379,7 +379,7 @@ TEST_F(calls, that_return_before_they_begin_are_omitted)
 	EXPECT_EQ(1, oncpu_syscalls(self->oncpu)->doubtful);
 }
 
-/* The thread's state while the other hart's records are missing is known only later. */
+/* The thread's state during the loss on the other hart becomes known only later. */
 TEST_F(calls, with_a_loss_detected_later_are_omitted)
 {
 	MARK(0, 1000);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Tests times on and off the CPU in the commands' output: units, marks for inexact times. */
+/*
+ * Tests the commands' output of times on and off the CPU: their units, and the marks of inexact
+ * times.
+ */
 #include "browser.h"
 #include "switches_fixture.h"
 
-/* Number of records: more than the window in which the reader orders the harts' messages. */
+/* Number of records that exceeds the window in which the reader orders the harts' messages. */
 #define FAR	2048
 
 /* main { fib { sleeps for 10 ms } sleeps for 100 us } */
@@ -109,7 +112,7 @@ TEST_F(command, function_without_times_has_none_on_or_off_the_cpu)
 	make_untimed(self);
 	run(self, "report --width 200 " HZ "trace.rtd");
 	EXPECT_EQ(0, self->status);
-	/* total, self and self%; and both of on-cpu and off-cpu. */
+	/* These columns are total, self and self%, and total and self of on-cpu and off-cpu. */
 	EXPECT_LE(7, count(line_of(self, LENGTHY), " -")) { TH_LOG("%s", self->out); }
 	EXPECT_HAS(self->err, "2 context switches have no time");
 	EXPECT_LACKS(self->err, "may be missing");
@@ -708,7 +711,7 @@ TEST_F(command, html_contains_the_maximum_number_of_equal_spans)
 	EXPECT_STREQ("65536 14465 40000 True True\n", self->out) { TH_LOG("%s", self->err); }
 }
 
-/* A thread that did not stop running on its hart has lost no record on another one. */
+/* A thread that runs on one hart throughout has lost no records on another hart. */
 TEST_F(command, switches_show_whether_a_loss_belongs_to_the_thread)
 {
 	struct gen_stream stream, other;

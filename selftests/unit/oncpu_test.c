@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests time on and off the CPU in random programs with known times: for each function and
- * thread, with messages from several harts out of order; if switch records or messages are
- * missing, no false time is reported.
+ * Tests that the times on and off the CPU of each function and thread are correct in random
+ * programs, although messages from several harts are out of order, and that no false time is
+ * reported if switch records or messages are missing.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -631,7 +631,7 @@ TEST_F(oncpu, exec_continues_the_thread)
 	gen_free(&self->gen);
 }
 
-/* No false time is reported, and most of the time without losses is known. */
+/* Check that no false time is reported, and that most of the time without losses is known. */
 static void check_threads(struct __test_metadata *_metadata, FIXTURE_DATA(oncpu) *self,
 			  uint64_t *claimed, uint64_t *whole)
 {

@@ -86,7 +86,7 @@ TEST_F(command, report_without_times_has_no_time_columns)
 		self->out);
 }
 
-/* A counter that is always 0 has no columns, except in csv and as a sort key. */
+/* A counter that is always 0 has no columns, except in CSV output and as a sort key. */
 TEST_F(command, report_names_idle_counters_without_columns)
 {
 	const uint64_t whole[] = { MAIN, 0x3f00000000 };
@@ -240,7 +240,9 @@ TEST_F(command, report_compares_traces_with_different_counters)
 	EXPECT_EQ(0, self->status);
 }
 
-/* The first row for each key: b is called twice, c has the highest count, d is a sample. */
+/*
+ * Check the first row for each sort key: b is called twice, c has the highest count, d is a sample.
+ */
 TEST_F(command, report_sorts_by_each_key)
 {
 	static const struct {
@@ -359,7 +361,7 @@ TEST_F(command, graph_sorts_by_samples_without_calls)
 		"         5    fib\n", self->out);
 }
 
-/* Trees of the same functions, from which options omit something. */
+/* Print trees of the same calls with options that omit functions. */
 TEST_F(command, graph_options_omit_functions)
 {
 	calls(&self->gen, 6, 100);
@@ -465,7 +467,7 @@ TEST_F(command, stack_exports_are_weighted)
 	EXPECT_EQ(2, self->status);
 }
 
-/* The structure of the JSON, thread by thread; times are microseconds. */
+/* Check the structure of the JSON for each thread; times are in microseconds. */
 TEST_F(command, chrome_export_is_well_formed)
 {
 	calls(&self->gen, 6, 100);
@@ -519,7 +521,10 @@ TEST_F(command, ctf_export_is_read_by_babeltrace)
 	EXPECT_NE(NULL, strstr(self->err, "ctf: cannot replace this folder"));
 }
 
-/* Counters of :u and :k of one event, for example, without a side-car file to distinguish them. */
+/*
+ * Write a trace whose counters have equal names, such as those of :u and :k of one event without a
+ * side-car file.
+ */
 TEST_F(command, counters_with_the_same_name_are_distinguished)
 {
 	static const char meta[] =
@@ -566,7 +571,7 @@ TEST_F(command, counters_with_the_same_name_are_distinguished)
 	EXPECT_NE(NULL, strstr(self->out, ", cycles = 0, x_y__1 = 5, x_y__2 = 7 }"));
 }
 
-/* Each event has the name of its source's counter and counts from that source. */
+/* Each event must have the counter's name, and the counts, of its own source. */
 TEST_F(command, ctf_export_counts_per_source)
 {
 	const uint64_t whole[] = { MAIN, 0x3f00000000 };

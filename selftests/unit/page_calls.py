@@ -63,7 +63,7 @@ def load(path):
              for call in chunk_calls(entry, chunk)]
     for entry in entries:
         assert sum(entry[7][3::4]) <= entry[3], entry
-    # Points with equal times are in the order of the trace.
+    # Points with equal times must be in the order of the trace.
     data["points"] = sorted((call for call in calls if call["point"]),
                             key=lambda call: call["begin"])
     data["calls"] = sorted((call for call in calls if not call["point"]),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Tests coverage --by path: each path and number of iterations of known runs. */
+/* Tests that coverage --by path shows each path, and each number of iterations, of known runs. */
 #include "command_fixture.h"
 
 /* paths_sample.S */
@@ -14,7 +14,7 @@
 #define INSTRUCTION	2	/* halfwords */
 #define HISTORY_MAX	30	/* branches in a message */
 
-/* Instructions executed since the last message with a number of halfwords or a history. */
+/* What has been executed since the last message with a number of halfwords or with a history. */
 struct walk {
 	struct gen	*gen;
 	uint64_t	at;
@@ -34,7 +34,7 @@ static void execute(struct walk *walk, unsigned int instructions)
 	walk->halfwords += INSTRUCTION * instructions;
 }
 
-/* Resource full: the history has no room for another branch. */
+/* Write a Resource Full message, because the history has no room for another branch. */
 static void end_history(struct walk *walk)
 {
 	const uint8_t code[] = { 1 }, bits[] = { 4, 0 };
@@ -235,7 +235,7 @@ TEST_F(command, loop_without_inner_branches_is_one_path)
 	EXPECT_TRUE(has_row(self, "         60100           100     601       100.0  straight+0x4"));
 }
 
-/* A file claims to have code at the end of the address space. */
+/* The file claims that its code is at the end of the address space. */
 TEST_F(command, code_at_the_end_of_the_address_space_is_not_a_path)
 {
 	static const char meta[] = "{\"version\":1,\"instruction\":{\"calls\":\"all\"},\"objects\":["

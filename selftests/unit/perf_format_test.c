@@ -190,7 +190,7 @@ static void begin(struct gen *gen, struct gen_stream *stream, unsigned int src,
 	gen_header(stream);
 }
 
-/* Stores of these sizes, terminated by a size of 0. */
+/* Write stores of these sizes, up to a size of 0. */
 static void stores(struct gen *gen, unsigned int src, const uint32_t (*word)[2])
 {
 	for (; (*word)[0]; word++)
@@ -388,7 +388,7 @@ TEST_F(command, address_inside_an_instruction_has_no_line)
 	EXPECT_STREQ(expected, self->out);
 }
 
-/* Codes are signed. Names are as in the symbol table, because ":" separates fields. */
+/* Codes are signed. Names are not demangled, because ":" separates fields. */
 TEST_F(command, numbers_and_names_are_readable_by_other_programs)
 {
 	const uint64_t at = LENGTHY, value = 7;

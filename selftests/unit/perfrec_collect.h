@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The record decoder's complete output, for tests. */
+/* Collects the record decoder's complete output, for tests. */
 #ifndef SELFTESTS_UNIT_PERFREC_COLLECT_H
 #define SELFTESTS_UNIT_PERFREC_COLLECT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The record decoder, fed words by hand; its results are in @all. */
+/* Feeds words to the record decoder, whose results are in @all. */
 #ifndef SELFTESTS_UNIT_PERFREC_FIXTURE_H
 #define SELFTESTS_UNIT_PERFREC_FIXTURE_H
 

@@ -218,7 +218,7 @@ TEST_F(perfrec, callers_without_a_sample_are_lost)
 	EXPECT_EQ(PERFREC_TRUNCATED, all.loss[4].reason);
 }
 
-/* Registers 0x10000, 0x10001 and so on, each with this upper part. */
+/* Write @count registers: 0x10000, 0x10001 and so on, each with an upper part. */
 static void registers(FIXTURE_DATA(perfrec) *self, unsigned int count)
 {
 	unsigned int i;
@@ -387,7 +387,7 @@ TEST_F(perfrec, each_list_of_callers_is_stored_once)
 	callers_free(&callers);
 }
 
-/* All lists of a trace can have the same key, if the trace is made for that. */
+/* A trace can be made so that all of its lists have the same key. */
 TEST_F(perfrec, colliding_caller_lists_are_limited)
 {
 	static struct callers callers;

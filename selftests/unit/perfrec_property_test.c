@@ -144,7 +144,7 @@ static uint64_t random_address(uint64_t *seed)
 	return address & ~1ull;
 }
 
-/* A counter advances by a little, by a lot, or not at all, and wraps at its width. */
+/* Advance a counter by a little, by a lot, or not at all; it wraps at its width. */
 static uint64_t move(uint64_t value, unsigned int width, uint64_t *seed)
 {
 	uint64_t step = gen_random(seed);
@@ -163,7 +163,7 @@ static uint64_t move(uint64_t value, unsigned int width, uint64_t *seed)
 		step &= 0xffffffffff;
 		break;
 	default:
-		/* The values a record can hold. */
+		/* A record holds 48 bits of a count. */
 		step &= 0xffffffffffff;
 		break;
 	}
@@ -456,7 +456,10 @@ TEST(records_after_the_next_header_survive_any_bit_flip)
 
 	damaged_sample(&gen, &stream, PERFREC_RAW);
 	damaged = gen.length;
-	/* Undamaged, after its own header: must decode completely. */
+	/*
+	 * Whether the record follows its header, and both are undamaged, so that it must decode
+	 * completely.
+	 */
 	gen_sync(&gen, 1);
 	gen_header(&stream);
 	gen.truths = 0;
@@ -486,7 +489,7 @@ static bool is_record(const struct gen *gen, uint64_t offset)
 	return false;
 }
 
-/* Random records, with headers between them, which may change the counters. */
+/* Write random records, with headers in between, which may change the counters. */
 static void headers_sample(struct gen *gen, unsigned int type, uint64_t *seed)
 {
 	struct gen_stream stream;
@@ -569,7 +572,7 @@ TEST(lost_and_changed_bytes_are_survived)
 	}
 }
 
-/* Words in any order: none is omitted or counted twice. */
+/* Decode words in random order: none may be omitted or counted twice. */
 TEST(random_words_are_all_accounted_for)
 {
 	static const uint8_t sizes[] = { 1, 1, 2, 4, 4, 4, 4, 4, 4, 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Tests the record decoder with hand-made words: layouts, values, lost words. */
+/* Tests the layouts, values and lost words of records, with hand-made words. */
 #include "perfrec_fixture.h"
 
 TEST_F(perfrec, header_with_all_event_types_is_decoded)
@@ -77,7 +77,7 @@ TEST_F(perfrec, header_with_a_firmware_event_is_decoded)
 	EXPECT_STREQ("fw:ipi-sent", name);
 }
 
-/* The types in between are undefined. */
+/* Event types between these are undefined. */
 TEST_F(perfrec, header_with_an_unknown_event_type_is_refused)
 {
 	word32(self, MAGIC);
@@ -449,7 +449,7 @@ TEST_F(perfrec, delta_xor_is_unknown_after_a_loss)
 	EXPECT_EQ(3, all.lost_words);
 }
 
-/* XORed addresses and counts are not addresses and counts. */
+/* The sums of XORed addresses and counts must not be shown as addresses and counts. */
 TEST_F(perfrec, delta_xor_is_unknown_after_a_lost_header)
 {
 	unsigned int cut, i;

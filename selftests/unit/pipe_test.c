@@ -9,7 +9,7 @@
 
 #include "command_fixture.h"
 
-/* The command, with a pipe to it and one from it. */
+/* The running command, with a pipe to its input and one from its output. */
 struct reader {
 	pid_t	child;
 	int	to;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that objects which successively had the same addresses are distinguished by time,
- * even when timestamps wrap, and that all other addresses are unchanged.
+ * Proves that objects that successively had the same addresses are distinguished by time, even if
+ * timestamps wrap, and that all other addresses are unchanged.
  */
 #include <stdlib.h>
 #include "kselftest_harness.h"
@@ -183,7 +183,7 @@ TEST_F(places, distinguish_processes_with_the_same_addresses)
 		EXPECT_EQ(1, of_writer(self, AT, 160, 5, 1011));
 		EXPECT_EQ(2, of_writer(self, AT, 200, 5, 1011));
 		EXPECT_EQ(0, of_writer(self, AT, 200, 5, 1010));
-		/* A channel that is never used, and one that has no owner at that time. */
+		/* Look up a channel that is never used, and one that has no owner at that time. */
 		EXPECT_EQ(-1, of_writer(self, AT, 120, 6, 0));
 		EXPECT_EQ(-1, of_writer(self, AT, 180, 4, 0));
 		EXPECT_EQ(-1, of_writer(self, AT, 50, 4, 0));

@@ -149,7 +149,7 @@ def main():
     right = expected(reports[0], False, types)
     compare(profile.sums(False), right, "functions")
     threads, found = expected(reports[1], True, types), profile.sums(True)
-    # Fractions of nanoseconds are rounded per function.
+    # Times are rounded to nanoseconds for each function separately.
     for sums in threads, found:
         for key in [key for key in sums if types[key[1]] == "nanoseconds"]:
             del sums[key]

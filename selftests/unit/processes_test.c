@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Proves that the files written by a recording's processes are joined into one side-car file:
- * equal objects are one object of several processes, a process ends when it executes another
+ * equal objects become one object of several processes, a process ends when it executes another
  * file, and the result is within the reader's limits.
  */
 #include <limits.h>
@@ -103,7 +103,9 @@ TEST_F(processes, have_separate_objects)
 	EXPECT_STREQ("a}]", m->thread[0].name);
 	EXPECT_EQ(13, m->thread[5].pid);
 	ASSERT_EQ(3, m->objects);
-	/* Objects of the first two processes, of all, and of the last one. */
+	/*
+	 * The file contains an object of the first two processes, one of all, and one of the last.
+	 */
 	EXPECT_STREQ("/bin/a]}", m->object[0].path);
 	ASSERT_EQ(2, m->object[0].ins);
 	EXPECT_EQ(0, m->in[m->object[0].in]);
@@ -187,7 +189,7 @@ TEST_F(processes, with_paths_that_do_not_fit_are_counted)
 	EXPECT_EQ(META_PROCESSES_MAX, have + self->tree.programs_left_out);
 }
 
-/* This takes minutes unless each line is compared with only a few others. */
+/* This would take minutes if each line were compared with all others. */
 TEST_F(processes, with_many_objects_are_joined_quickly)
 {
 	int i, j;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Tests the comparison of repeated runs: known probabilities, and how often chance is named. */
+/*
+ * Tests the comparison of repeated runs: probabilities must be those that are published, and chance
+ * must rarely be reported as a change.
+ */
 #include <math.h>
 
 #include <kselftest_harness.h>
@@ -22,7 +25,10 @@ TEST(probabilities_are_as_published)
 	double few[20], many[30];
 	unsigned int i;
 
-	/* 2 of the 20 choices of 3 of 6, and 2 of the 184756 choices of 10 of 20. */
+	/*
+	 * As extreme are 2 of the 20 choices of 3 out of 6 ranks, and 2 of the 184756 choices of 10
+	 * out of 20.
+	 */
 	EXPECT_LT(fabs(ranks_p(low, 3, high, 3) - 0.1), 1e-12);
 	EXPECT_LT(fabs(ranks_p(low, 10, high, 10) - 2.0 / 184756), 1e-15);
 	EXPECT_LT(fabs(ranks_p(high, 10, low, 10) - 2.0 / 184756), 1e-15);
@@ -30,7 +36,10 @@ TEST(probabilities_are_as_published)
 	EXPECT_LT(fabs(ranks_p(tied, 3, other, 3) - 0.2), 1e-12);
 	EXPECT_EQ(RANKS_SAME, ranks_p(same, 3, same, 3));
 	EXPECT_LT(fabs(ranks_p(low, 10, high, 15) - 2.0 / 3268760), 1e-15);
-	/* Both of 2 values differ from 30 equal ones: 1 of the 496 choices of 2 of 32. */
+	/*
+	 * Two values that differ from 30 equal ones: 1 of the 496 choices of 2 out of 32 is as
+	 * extreme.
+	 */
 	EXPECT_LT(fabs(ranks_p(low, 2, none, 30) - 1.0 / 496), 1e-12);
 	EXPECT_LT(fabs(ranks_p(none, 30, low, 2) - 1.0 / 496), 1e-12);
 	/* Approximately: (300 - 0.5) / sqrt(20 * 30 * 51 / 12) standard deviations. */
@@ -39,7 +48,7 @@ TEST(probabilities_are_as_published)
 	for (i = 0; i < 20; i++)
 		few[i] = i;
 	EXPECT_LT(fabs(ranks_p(few, 20, many, 30) - 3.01e-9), 2e-11);
-	/* The smallest probability is that of one of the choices of 9 of 48. */
+	/* No probability can be less than that of a single one of the choices of 9 out of 48. */
 	EXPECT_GE(ranks_p(few, 9, none, 39), 1.0 / 1677106640);
 }
 
@@ -63,7 +72,9 @@ TEST(median_of_an_even_number_of_values_is_between_the_middle_two)
 	EXPECT_EQ(6, ranks_median(even, 4));
 }
 
-/* A run's time: 1000, with noise that has a standard deviation of 1.2 %. */
+/*
+ * Return the time of a run: 1000 times @factor, with noise that has a standard deviation of 1.2 %.
+ */
 static double run(uint64_t *seed, double factor)
 {
 	double noise = 0;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Tests libsifive-trace-read: events add up to the known costs of programs. */
+/*
+ * Tests that the events which libsifive-trace-read returns add up to the known costs of programs.
+ */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -299,7 +301,7 @@ TEST_F(read, file_without_records_is_incomplete)
 	EXPECT_NE(NULL, strstr(sifive_reader_messages(self->reader), "no record"));
 }
 
-/* One sample has callers, the next one has none. */
+/* Write one sample with callers, and one without. */
 TEST_F(read, samples_include_their_callers_and_thread)
 {
 	const uint64_t address[] = { 0x2000, 0x2000, 0x3000 }, pc = 0x1000;
@@ -347,7 +349,7 @@ static void on_signal(int signal)
 	handler_thread = pthread_self();
 }
 
-/* The handler of a signal to the process must not run in the reader's thread. */
+/* A signal handler of the process must not run in a thread of the library. */
 TEST_F(read, library_threads_block_signals)
 {
 	const struct sifive_event *event;
@@ -394,7 +396,7 @@ TEST_F(read, pausing_pipe_returns_available_records)
 	close(pipes[0]);
 }
 
-/* Sums from a Python program that reads the same trace. */
+/* Compare with the sums that a Python program gets from the same trace. */
 TEST_F(read, python_returns_the_same_sums)
 {
 	static struct program_cost cost[PROGRAM_FUNCTIONS];

@@ -5,7 +5,7 @@
 #
 #	reader.sh COMMAND HEADER LIBRARY PAGE TRACE...
 #
-# FLAGS in the environment: flags to compile the example, instead of the folders of header and
+# FLAGS in the environment: compiler flags for the example, instead of the folders of header and
 # library.
 
 set -u
@@ -20,7 +20,7 @@ include=$(dirname "$header")
 flags=${FLAGS:--I$include -L$folder -lsifive-trace-read}
 export LD_LIBRARY_PATH=$folder
 
-# check NAME COMMAND...: passes when the command succeeds and prints nothing.
+# check NAME COMMAND...: expect the command to succeed and to print nothing.
 check() {
 	local out rc
 	out=$("${@:2}" 2>&1) && [ -z "$out" ]
@@ -29,7 +29,7 @@ check() {
 	result "$rc" "$1"
 }
 
-# Prints the prototypes, one per line.
+# Print the header's prototypes, one per line.
 declared() {
 	gcc -fpreprocessed -dD -E -P "$header" | tr -s '\n\t ' ' ' | tr ';' '\n' |
 		sed -n 's/^ *\(.*sifive_reader_[a-z_]*(.*)\)$/\1/p'
@@ -111,7 +111,8 @@ for row in rows:
 		sort
 }
 
-# reads_as_the_command PROGRAM TRACE: the same calls, and the status of --strict.
+# reads_as_the_command PROGRAM TRACE: expect the same calls as report shows, and the exit status of
+# --strict.
 reads_as_the_command() {
 	local status
 	"$1" "$2" >"$work/calls" 2>"$work/messages"
@@ -134,7 +135,7 @@ check "each function's name leads to the manual page" has_names
 check "the manual page describes each function, and what it returns" describes
 check "the library exports the header's functions and nothing else" exports
 
-# Remove the escapes of roff.
+# Print the example from the manual page, without roff's escapes.
 sed -n '/^\.Bd -literal/,/^\.Ed/{//d; s/\\e/\\/g; s/\\-/-/g; p}' "$page" >"$work/calls.c"
 for compiler in "gcc -x c -std=c99" "g++ -x c++ -std=c++11"; do
 	name=${compiler%% *}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves the meaning of Delta and DeltaXOR counts: a difference modulo the counter's
- * width, correct across one wrap, 0 if nothing was counted, starting at the header; and
- * an XOR chain from which absolute values are reconstructed.
+ * Proves that a Delta count is the difference since the previous record or the header, modulo the
+ * counter's width, correct across one wraparound, and 0 if nothing was counted; and that absolute
+ * values can be reconstructed from DeltaXOR counts.
  */
 #include "kselftest_harness.h"
 
@@ -51,7 +51,7 @@ static int start(uint32_t type, unsigned int bits, uint64_t now)
 #define WIDTH_XOR	SIFIVE_TRACE_RECORD_XOR
 #include "record_widths.h"
 
-/* A second header restarts: Delta from the counter's current value, XOR from 0. */
+/* After a second header, Delta restarts from the counter's current value, and DeltaXOR from 0. */
 TEST(second_header_restarts_the_counts)
 {
 	ASSERT_EQ(0, start(SIFIVE_TRACE_RECORD_DELTA, 64, 100));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Proves that the header of a stream is the sequence of stores that the record format
- * specifies: for each event type and count type, with counters in any order; and that a
- * stream that no header can express is rejected.
+ * specifies: for each event type and count type, with counters in any order; and that a stream that
+ * a header cannot describe is rejected.
  */
 #include "kselftest_harness.h"
 
@@ -60,7 +60,7 @@ TEST(timestamp_event_is_encoded)
 
 TEST(cache_event_is_encoded)
 {
-	/* Write misses of the data TLB: 3 << 3 | 1 << 1 | 1. */
+	/* The code of write misses of the data TLB is 3 << 3 | 1 << 1 | 1. */
 	const struct perf_counter dtlb = {
 		.number = 31, .info = 0x2fc1f, .type = 1, .code = 0x1b,
 	};
@@ -132,11 +132,11 @@ TEST(invalid_layouts_are_refused)
 {
 	struct perf_counter counters[33] = { 0 };
 
-	/* An unknown count type, too many counters. */
+	/* An unknown count type, and too many counters. */
 	EXPECT_EQ(-1, start(3, NULL, 0));
 	EXPECT_EQ(-1, start(SIFIVE_TRACE_RECORD_RAW, counters, 33));
 
-	/* Two counters with the same number, a number that does not exist. */
+	/* Two counters with the same number, and a number that does not exist. */
 	EXPECT_EQ(-1, start(SIFIVE_TRACE_RECORD_RAW, counters, 2));
 	counters[0].number = 32;
 	EXPECT_EQ(-1, start(SIFIVE_TRACE_RECORD_RAW, counters, 1));

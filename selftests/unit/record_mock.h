@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The library's record writers on a host: stores to the stimulus register are logged, and
- * counters and the timestamp are variables.
+ * The library's record writers for tests on the host: stores to the stimulus register are logged,
+ * and counters and the timestamp are variables.
  *
  * Include this instead of the library's headers, once per program.
  */
@@ -18,7 +18,7 @@
 
 #define MOCK_LOG_MAX	4096
 
-/* One store: 32, 16 or 8 bits. */
+/* One store of 32, 16 or 8 bits. */
 struct mock_store {
 	unsigned int bits;
 	uint32_t value;
@@ -134,7 +134,7 @@ static inline void mock_record(struct perf_stream *stream, uint32_t kind,
 	perf_stream_record(stream, kind, address, address2, now);
 }
 
-/* counter_info of counter @number with @width bits. */
+/* Return the counter_info of counter @number with @width bits. */
 static inline uint32_t mock_info(unsigned int number, unsigned int width)
 {
 	return (number == 1 ? 0 : 0xc00 + number) | (width - 1) << 12;

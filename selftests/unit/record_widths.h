@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Tests of the meaning of counts at each counter width, for every record writer. Define
- * before including this:
+ * Tests, for every record writer, that counts have the correct meaning at each counter width.
+ * Define before including this:
  *
  *	WIDTH_RAW, WIDTH_DELTA, WIDTH_XOR	the writer's constants for the count types,
  *	start(type, bits, now)	writes a header at which the single counter is now,
@@ -10,7 +10,7 @@
 #ifndef RECORD_WIDTHS_H
 #define RECORD_WIDTHS_H
 
-/* The counts that a record can hold. */
+/* Mask of the bits of a count that a record can hold. */
 #define WIDTH_48	UINT64_C(0xffffffffffff)
 
 FIXTURE(width)

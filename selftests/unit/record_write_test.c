@@ -163,7 +163,7 @@ TEST(timestamp_carry_is_never_visible)
 	}
 }
 
-/* The second encoder: simple rather than fast. */
+/* The second encoder, which is simple rather than fast. */
 struct reference {
 	uint32_t mask, type;
 	uint64_t width, address, last[32];
@@ -218,7 +218,7 @@ static void put_record(uint32_t kind, uint64_t address, uint64_t address2)
 	}
 }
 
-/* Numbers without an upper part, with one, and with bits that are never sent. */
+/* Return a number without an upper part, with one, or with bits that are never sent. */
 static uint64_t sample(unsigned int seed)
 {
 	uint64_t x = (seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -238,7 +238,7 @@ static uint64_t sample(unsigned int seed)
 	}
 }
 
-/* Masks that grow from the lowest and from the highest bit, and some with holes. */
+/* Return a mask that grows from the lowest or from the highest bit, or one with holes. */
 static uint32_t some_mask(unsigned int i)
 {
 	if (i <= 32)

@@ -345,7 +345,7 @@ TEST_F(report, thread_costs_are_correct)
 	profile_free(&profile);
 }
 
-/* A call belongs to the hart on which it ended, even if it ran elsewhere. */
+/* A call must belong to the hart on which it ended, even if it ran on another one. */
 TEST_F(report, hart_costs_are_correct)
 {
 	struct profile profile;
@@ -403,7 +403,7 @@ static void check_successors(struct __test_metadata *_metadata,
 		fprintf(meta, "%s{ \"channel\": 6, \"tid\": %zu, \"from\": %" PRIu64
 			", \"to\": %" PRIu64 " }", i ? ", " : "", 100 + i,
 			from % LAP, (program->gen.now - 1) % LAP);
-		/* The next thread starts later than any message in flight. */
+		/* Start the next thread later than any message that is still in flight. */
 		program->gen.now += 1000;
 		gen_idle(&program->gen, 2000);
 	}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Tests sampled traces of several processes and of the tracer itself, and their names. */
+/*
+ * Tests traces with samples of several processes and of the tracer itself, and the names in them.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +81,10 @@ TEST_F(command, function_in_several_processes_is_one_row)
 	EXPECT_STREQ("source 0;fib 6\nsource 0;main 1\n", self->out);
 }
 
-/* Samples of threads on two harts. Some have callers; one has no id, and one names no thread. */
+/*
+ * Write samples of threads on two harts. Some have callers, one has no thread id, and one names no
+ * thread.
+ */
 static void make_named(FIXTURE_DATA(command) *self, unsigned int count_type, bool named)
 {
 	static const struct {
@@ -227,7 +232,10 @@ TEST_F(command, sample_is_in_an_object_of_its_process)
 		     "\"0x20004\",\"samples of source 1\",2,2,8,8,exact\n", self->out);
 }
 
-/* SiFive's decoder does not know the marks: they are left out, as callers are. */
+/*
+ * SiFive's decoder does not support the marks that name threads, so they must be omitted, as
+ * callers are.
+ */
 TEST_F(command, thread_names_are_omitted_for_sifives_decoder)
 {
 	static char plain[SIZE];
@@ -322,7 +330,10 @@ TEST_F(command, tracer_functions_are_marked)
 	EXPECT_NE(NULL, strstr(self->err, "2 of 3 samples are in the tracer's own functions"));
 }
 
-/* All of the writers' addresses are one function, and their file is not reported as missing. */
+/*
+ * All addresses of the writers must be shown as one function, and no file must be reported as
+ * missing.
+ */
 TEST_F(command, generated_writers_are_marked_as_tracer)
 {
 	struct gen_stream stream;

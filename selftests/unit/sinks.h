@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Traces of two sinks of one recording. */
+/* Writes the traces of two sinks of one recording. */
 #ifndef SELFTESTS_UNIT_SINKS_H
 #define SELFTESTS_UNIT_SINKS_H
 
@@ -14,7 +14,7 @@
 
 #define SHARED	"\"version\":1,\"ts_width\":%u,\"ts_hz\":10000000,\"ts_scheme\":\"xor\",\"exe\":\"/bin/x\""
 
-/* A side-car file with a clock reading at START and STOP. */
+/* A side-car file with readings of the clock at START and at STOP. */
 struct sidecar {
 	const char	*path;
 	unsigned int	hart;
@@ -43,7 +43,10 @@ static inline void write_meta(const struct sidecar *s)
 
 #define COVERAGE	"{\"full\":false,\"bytes\":1,\"buffer\":100}"
 
-/* Two clocks at one rate; the second was read 20 us after the first, at START and at STOP. */
+/*
+ * Two clocks with the same rate. At START and at STOP, the second clock was read 20 us after the
+ * first.
+ */
 static inline struct sidecar first_sink(void)
 {
 	return (struct sidecar){
@@ -70,7 +73,7 @@ static inline void write_metas(void)
 	write_meta(&b);
 }
 
-/* The messages of each of two sinks, and of a single sink with the first one's clock. */
+/* The traces of each of two sinks, and of a single sink with the first sink's clock. */
 struct sinks {
 	struct gen		own[2];
 	struct gen		one;
@@ -87,7 +90,7 @@ static inline void begin_stream(struct gen_stream *stream, struct gen *gen, unsi
 	gen_header(stream);
 }
 
-/* Sinks whose first message comes @begin ticks after the second one's clock was 0. */
+/* Generate sinks whose first message comes @begin ticks after the second sink's clock was 0. */
 static inline void make_sinks_at(struct sinks *sinks, bool delta, unsigned int width,
 				 uint64_t begin)
 {

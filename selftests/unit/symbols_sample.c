@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* A shared object with a C++ name in it: geo::area(int, int). */
+/* A shared object that contains the C++ name geo::area(int, int). */
 int _ZN3geo4areaEii(int width, int height);
 int plain(int value);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Tests finding the file of an object in memory, and the names of its addresses. */
+/* Tests that the file of a loaded object, and the names of its addresses, are found. */
 #include <gelf.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -216,7 +216,7 @@ TEST_F(symbols, unwind_tables_delimit_stripped_functions)
 		 (unsigned long long)hidden + 2);
 	symbol_name(&self->symbol, BIAS + hidden + 2, text, sizeof(text));
 	EXPECT_STREQ(expected, text);
-	/* The call is before the address that it returns to. */
+	/* The call instruction precedes the address that it returns to. */
 	EXPECT_TRUE(symbols_find_caller(self->symbols, BIAS + hidden + 2, &self->symbol));
 	symbol_name(&self->symbol, BIAS + hidden + 2, text, sizeof(text));
 	EXPECT_STREQ(expected, text);
@@ -234,7 +234,7 @@ TEST_F(symbols, plt_stubs_are_named_after_their_target)
 	EXPECT_EQ(BIAS + stub, self->symbol.start);
 	ASSERT_TRUE(find(self, BIAS + stub + 12));
 	EXPECT_EQ(BIAS + stub, self->symbol.start);
-	/* The code before the stubs, through which they find functions, has no name. */
+	/* The code in front of the PLT stubs, which resolves functions, has no name. */
 	EXPECT_FALSE(find(self, BIAS + stub - 4));
 }
 
@@ -292,7 +292,7 @@ TEST_F(symbols, file_in_several_processes_is_recognised)
 		objects[i].end += i << 20;
 		objects[i].bias += i << 20;
 	}
-	/* Another file, and another part of the file. */
+	/* Mappings of another file, and of another part of the file. */
 	objects[2].build_id = "0123456789abcdef0123456789abcdef01234567";
 	objects[3].start += 0x1000;
 	objects[3].end += 0x1000;

@@ -2,7 +2,10 @@
 /* Tests system calls and page faults in the commands' output. */
 #include "switches_fixture.h"
 
-/* @words: low bits of the pc and of the page number, then the upper bits of both. */
+/*
+ * Write a page fault. @words: low bits of the pc, low bits of the page number, and the upper bits
+ * of both.
+ */
 static void put_fault(FIXTURE_DATA(command) *self, uint64_t now, const uint32_t words[3])
 {
 	put_switch_of(self, 0, now, SIFIVE_TRACE_SWITCH_FAULT, words[0]);

@@ -9,7 +9,9 @@
 
 #define NAME		"warehouse::department::shelf<perishable>::inventory::"	\
 			"supervisor::recalculate<12345>"
-/* Enough input to take longer than half a second while watch() slows the command down sixfold. */
+/*
+ * Number of bytes that take longer than half a second while watch() slows the command down sixfold.
+ */
 #define MANY		(16u << 20)
 #define CLEARED		"\r                        \r"
 
@@ -104,7 +106,7 @@ static void calls(struct gen *gen, unsigned int counters, size_t bytes)
 	} while (gen->length < bytes);
 }
 
-/* Return the length of the longest line, without its end. */
+/* Return the length of the longest line, without the newline. */
 static size_t widest(const char *text)
 {
 	size_t longest = 0;

@@ -25,7 +25,7 @@ static const struct step steps[] = {
 
 #define STEPS	(sizeof(steps) / sizeof(steps[0]))
 
-/* Each record counts 10, 20, 30 ... Fills @time with the times of the records. */
+/* Write records that count 10, 20, 30 and so on. Fill @time with their times. */
 static void make_trace(FIXTURE_DATA(command) *self, uint64_t time[STEPS])
 {
 	struct gen_stream stream;
@@ -54,7 +54,7 @@ static void make_trace(FIXTURE_DATA(command) *self, uint64_t time[STEPS])
 	}
 }
 
-/* Return a function's row, in csv without quotes, or NULL if none. */
+/* Return a function's row of CSV output, without quotes, or NULL if there is none. */
 static const char *row(FIXTURE_DATA(command) *self, uint64_t address)
 {
 	static char line[256];
@@ -121,7 +121,7 @@ TEST_F(command, short_calls_are_left_out)
 	unsigned int i;
 
 	make_trace(self, t);
-	/* One more than the longest call without callees. */
+	/* The threshold is one tick more than the longest call without callees. */
 	least = t[3] - t[2];
 	least = t[6] - t[5] > least ? t[6] - t[5] : least;
 	least = (t[9] - t[8] > least ? t[9] - t[8] : least) + 1;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Tests trees with more paths than fit, and the handling of unusual timestamps. */
+/* Tests trees with more paths than fit in memory, and traces with unusual timestamps. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command_fixture.h"
 
-/* More functions than a tree has room for, each called once. */
+/* Number of functions, each called once, that exceeds the tree's limit. */
 #define CALLERS		300
 #define CALLEES		300
 #define HEAVY		0x900000ull
 #define HEAVY_TICKS	10000000ull
 
-/* One counter, which advances by 5 from record to record. */
+/* Begin a stream with one counter, which record() advances by 5 from record to record. */
 static void begin(FIXTURE_DATA(command) *self, struct gen_stream *stream)
 {
 	gen_sync(&self->gen, 0);
@@ -106,7 +106,7 @@ static void read_speedscope(FIXTURE_DATA(command) *self, const char *weight,
 #define THREADS		3
 #define DEPTH		15
 
-/* Open calls of a thread. */
+/* The open calls of a thread. */
 struct calls {
 	struct gen_stream stream;
 	uint64_t	function[DEPTH];
@@ -320,7 +320,7 @@ TEST_F(command, trace_without_timestamps_has_no_times)
 	EXPECT_EQ(NULL, strstr(self->out, "time"));
 }
 
-/* Words outside records, on the decoded channel. */
+/* Write words that belong to no record, on the decoded channel. */
 TEST_F(command, missing_record_suggests_no_channel_if_there_is_no_other)
 {
 	unsigned int i;

@@ -16,7 +16,7 @@ static struct probe_event events[16];
 static unsigned int count, next;
 static uint64_t lost;
 
-/* The only file that contains the function. */
+/* Path of the only file that contains the function. */
 static const char *has;
 static unsigned int searched;
 static int finding, opening;
@@ -144,7 +144,10 @@ TEST_F(trigger, call_does_not_end_at_another_calls_end_after_a_loss)
 	EXPECT_NE(NULL, strstr(reported, "2 events of probes were lost"));
 }
 
-/* The start can be in another CPU's ring, and a lost end can precede the one in this ring. */
+/*
+ * The start may be in another CPU's ring, and a lost end event may precede the end event in this
+ * ring.
+ */
 TEST_F(trigger, call_that_begins_during_a_loss_is_not_measured)
 {
 	loss(1000, 5000);

@@ -44,7 +44,7 @@ FIXTURE(turns) {
 	struct options options;
 	struct profile profile;
 	bool opened;
-	/* The program: its counters, the cycles of a turn, and what was really counted. */
+	/* The simulated program: its counters, the cycles per turn, and the true counts. */
 	uint64_t cycles, period, begun;
 	uint64_t count[2];
 	uint64_t spent[FUNCTIONS];
@@ -103,7 +103,7 @@ FIXTURE_TEARDOWN(turns)
 	unlink(self->meta);
 }
 
-/* Return the number of the period: the round, then the turn. */
+/* Return the number with which counts are tagged in a period: the round, then the turn. */
 static uint64_t number_of(uint64_t period)
 {
 	return period / TURNS << 4 | period % TURNS;
@@ -153,7 +153,7 @@ static void put_record(FIXTURE_DATA(turns) *self, unsigned int type, unsigned in
 	gen_record(stream, type, address, value);
 }
 
-/* main calls A and B alternately, @steps times, for about @cycles each. */
+/* Run main, which calls A and B alternately, @steps times, for about @cycles cycles each. */
 static void run(FIXTURE_DATA(turns) *self, unsigned int steps, unsigned int cycles,
 		uint64_t turn_cycles, unsigned int moves)
 {
@@ -340,7 +340,7 @@ TEST_F(turns, are_never_mixed_within_a_record)
 		}
 }
 
-/* One call lasts longer than the turns: nothing is known about it, and nothing is claimed. */
+/* A call extends over two turns, so its counts are unknown and must not be shown. */
 TEST_F(turns, count_of_a_long_call_is_unknown)
 {
 	struct metric metric;
@@ -358,7 +358,7 @@ TEST_F(turns, count_of_a_long_call_is_unknown)
 	EXPECT_TRUE(report_is_unknown(&self->profile, row_of(self, 1), &metric));
 }
 
-/* The number of a round repeats after 256 rounds. */
+/* The number of a round is ambiguous, because it repeats after 256 rounds. */
 TEST_F(turns, with_the_same_number_in_another_round_are_distinguished)
 {
 	struct metric metric;
@@ -387,7 +387,7 @@ TEST_F(turns, of_unknown_length_make_counts_unknown)
 	EXPECT_TRUE(report_is_unknown(&self->profile, row_of(self, 0), &metric));
 }
 
-/* The side-car file and the counts contain arbitrary numbers. */
+/* Read a trace in which the side-car file and the counts contain arbitrary numbers. */
 TEST_F(turns, can_have_any_value_in_a_damaged_trace)
 {
 	unsigned int i;

@@ -91,7 +91,7 @@ function lost
 	.cfi_endproc
 	.size	lost, . - lost
 
-/* Endless expressions, operations without values, and unknown ones. */
+/* Expressions without end, with operations that lack operands, and with unknown operations. */
 function odd
 	.cfi_startproc
 	.cfi_escape 0x0f, 3, 0x2f, 0xfd, 0xff

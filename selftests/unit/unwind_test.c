@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Tests samples with a stack: the callers that unwind tables show. */
+/* Tests the callers that unwind tables show for samples with a copy of the stack. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #define ODD		PLACE(7)
 #define BARE		PLACE(8)
 
-/* The addresses to which calls in these functions return. */
+/* The addresses to which the calls in these functions return. */
 #define IN_START	(START + 4)
 #define IN_MAIN		(MAIN_ + 12)
 #define IN_DOWN		(DOWN + 12)
@@ -82,7 +82,7 @@ static void sample(struct stack *stack, uint64_t pc)
 	stack->words = 0;
 }
 
-/* Read the paths of the samples in the trace, with their numbers. */
+/* Read the paths of the trace's samples, with the number of samples of each path. */
 static void paths(FIXTURE_DATA(command) *self, const char *options)
 {
 	save(self, "trace.rtd");
@@ -98,7 +98,10 @@ TEST_F(command, stack_shows_callers)
 	stack.words = 3;
 	push(&stack, IN_DOWN);
 	push_usual(&stack, 2, IN_DOWN);
-	/* leaf() was called by the innermost call of down(), and main() made the outermost. */
+	/*
+	 * leaf() was called by the innermost call of down(), and main() made the outermost call of
+	 * down().
+	 */
 	stack.word[11] = IN_MAIN;
 	sample(&stack, LEAF);
 	paths(self, "");
@@ -195,7 +198,7 @@ TEST_F(command, callers_without_unwind_table_are_unknown)
 	stack.reg[RA] = IN_LOST;
 	push_usual(&stack, 0, 0);
 	sample(&stack, LEAF);
-	/* A return address in no object, odd ones, and none. */
+	/* A return address that is in no object, odd return addresses, and no return address. */
 	stack.reg[RA] = 0x2000;
 	push_usual(&stack, 0, 0);
 	sample(&stack, LEAF);
@@ -281,7 +284,7 @@ TEST_F(command, decode_prints_the_callers_of_a_stack)
 	EXPECT_NE(NULL, strstr(self->out, "\"function\":\"[cut]\"")) {
 		TH_LOG("%s", self->out);
 	}
-	/* Without the program's file. */
+	/* Read the trace without the program's file. */
 	run(self, "decode -q trace.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "0x70080 <- [unknown]")) {
 		TH_LOG("%s", self->out);
@@ -549,7 +552,9 @@ TEST_F(command, invalid_signal_frame_is_unknown)
 	EXPECT_STREQ(wanted, self->out) {
 		TH_LOG("%s", self->out);
 	}
-	/* Code in a file does not return from a signal, either. */
+	/*
+	 * Code that is in a file is not taken for code that returns from a signal handler, either.
+	 */
 	begin(self, &stack);
 	stack.reg[RA] = IN_BARE;
 	push_signal(&stack, LEAF, IN_MAIN);
@@ -597,7 +602,7 @@ static void put_half(struct stack *stack, unsigned int at, uint32_t value)
 	memcpy((char *)stack->word + at, &value, sizeof(value));
 }
 
-/* Without files, the frames show how wide addresses are. */
+/* Without files, the width of addresses must be found from the signal frames. */
 TEST_F(command, signal_frames_with_32_bit_registers_are_unwound)
 {
 	const uint64_t sp = 0x7ffff000;
@@ -663,7 +668,10 @@ TEST_F(command, kernel_samples_show_kernel_and_program_callers)
 	struct stack stack;
 
 	begin(self, &stack);
-	/* Include samples at a function's first instruction, before which there is no call. */
+	/*
+	 * Include samples at a function's first instruction, before which there is no call
+	 * instruction to look up.
+	 */
 	kernel_sample(&stack, LEAF + 4, false);
 	kernel_sample(&stack, LEAF, false);
 	kernel_sample(&stack, LEAF, true);
@@ -727,7 +735,7 @@ TEST_F(command, kernel_names_can_be_missing_or_damaged)
 	EXPECT_NE(NULL, strstr(self->err, "trace.rtd.kallsyms: not used"));
 }
 
-/* Random values: near the stack, in the program, or elsewhere. */
+/* Return a random value near the stack, in the program, or elsewhere. */
 static uint64_t any_value(uint64_t *seed)
 {
 	const uint64_t value = gen_random(seed);

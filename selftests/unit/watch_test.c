@@ -50,7 +50,7 @@ TEST(ended_child_ends_the_wait)
 	EXPECT_EQ(pid, waitpid(pid, NULL, WNOHANG));
 }
 
-/* Pending events do not delay the signal's handler. */
+/* Pending events must not delay the signal handler. */
 TEST(signal_handler_runs_before_pending_events)
 {
 	struct pollfd event = { .events = POLLIN };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The kernel's types and bit macros that driver/counters/record.c needs, for a host. */
+/*
+ * Defines the kernel's types and bit macros that driver/counters/record.c needs, for tests on the
+ * host.
+ */
 #ifndef KERNEL_BITS_H
 #define KERNEL_BITS_H
 
