@@ -298,7 +298,8 @@ static void *thread_joins_shortly(void *arg)
 }
 
 /*
- * More threads join, one after another, than there are slots, because each frees its slot at exit.
+ * More threads than there are slots can join one after another, because each frees its slot at
+ * exit.
  */
 TEST_F(access, exited_threads_free_their_slots)
 {

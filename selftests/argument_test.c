@@ -142,7 +142,7 @@ TEST_F(argument, partly_unmapped_structure_returns_efault)
 	char *end = self->memory + 2 * self->page;
 	uint32_t size = (uint32_t)variant->size;
 
-	/* Memory ends before the structure's last word. */
+	/* Place the structure so that the mapped memory ends before its last word. */
 	memcpy(end - size + 4, &size, sizeof(size));
 	EXPECT_EQ(-EFAULT, trace_ioctl(self->fd, variant->call, end - size + 4));
 }

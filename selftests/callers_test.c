@@ -271,7 +271,8 @@ TEST_F(callers, invalid_frame_pointer_ends_chain)
 	unsigned int i;
 
 	/*
-	 * Each of these frames names the same frame as its caller's, so the chain must end there.
+	 * Each of these frames points to the same frame, so no chain continues upwards, and the
+	 * driver must stop.
 	 */
 	for (i = 2; i < sizeof(frames) / sizeof(frames[0]); i++)
 		frames[i - 2] = (uintptr_t)&frames[2];

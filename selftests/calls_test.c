@@ -31,7 +31,7 @@
 #define DEPTH		64
 #define CHANNELS	32
 
-/* Totals of the records. Calls of a thread that has not migrated nest. */
+/* Totals of the records. Calls of a thread nest unless it has migrated. */
 struct calls {
 	uint64_t entered, left, others, disorder;
 	struct {
@@ -535,7 +535,7 @@ TEST_F(calls, file_with_reused_descriptor_number_is_untouched)
 	for (number = 3; number < 2048; number++)
 		open_numbers += number != self->fd && fcntl(number, F_GETFD) >= 0;
 	/*
-	 * At least two numbers are in use: that of the new file, and the one that the library's
+	 * At least two numbers must be in use: the new file's, and the one that the library's
 	 * descriptor had.
 	 */
 	EXPECT_LE(2, open_numbers);

@@ -703,7 +703,8 @@ command filter --from-trace "$out/drained-waits.rtd" --share 99 -o "$out/less.fi
 	grep -q '^# piece$' "$out/less.filter" && ! grep -q '^# work$' "$out/less.filter"
 result $? "filter --from-trace: the function with the most records is omitted"
 
-# This reader does not know the names of the kernel's functions.
+# Remove the names of the kernel's functions, which the reader written from the format's description
+# does not use.
 rm "$out"/*.kallsyms
 selftests/format/compare.py "$build/sifive-trace" "$out"/*.rtd
 result $? "a reader written from the format's description reads the same records as the command from all traces"

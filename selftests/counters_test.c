@@ -443,7 +443,10 @@ TEST_F(counters, event_without_free_counter_returns_ebusy)
 			break;
 		ASSERT_EQ(taken, __builtin_popcount(self->counters.mask));
 	}
-	/* There are at most 29 programmable counters. */
+	/*
+	 * A hart has at most 29 programmable counters, so at most 29 of these events can be
+	 * counted.
+	 */
 	ASSERT_GE(30, taken);
 	EXPECT_EQ(-EBUSY, ret);
 	EXPECT_EQ(taken - 1, self->counters.failed);

@@ -81,7 +81,7 @@ static void execute(void)
 /**
  * struct seen - numbers of records in the capture so far
  * @samples:	number of samples
- * @parts:	number of parts of instruction trace
+ * @parts:	number of times that the driver has begun to trace a thread's instructions
  */
 struct seen {
 	uint64_t samples;

@@ -28,7 +28,7 @@ FIXTURE(failslab) {
 	uint32_t sink;
 	uint64_t buffer;
 	int nth;		/* FAIL_NTH, kept open because opening allocates memory */
-	unsigned int refused;	/* calls that returned ENOMEM */
+	unsigned int refused;	/* number of calls that returned ENOMEM */
 };
 
 static bool set_up_kernel(void)

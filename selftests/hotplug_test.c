@@ -122,7 +122,7 @@ FIXTURE_TEARDOWN(hotplug)
 	close(self->fd);
 }
 
-/* Make few stores at first, so that they fit into the buffer. */
+/* Number of stores that are few enough to fit into the buffer. */
 #define FEW	1000
 
 static void start_writers(struct __test_metadata *_metadata,
@@ -157,7 +157,7 @@ static void wait_writers(struct _test_data_hotplug *self, uint32_t count)
 
 /**
  * struct seen - summary of one encoder's messages
- * @data:	number of stores, consecutive from 0
+ * @data:	number of stores, whose values are consecutive from 0
  * @ons:	number of synchronisations at the beginning
  * @offs:	number of synchronisations at the end; nothing follows the last
  */
@@ -167,7 +167,7 @@ struct seen {
 	unsigned int offs;
 };
 
-/* Summarize an encoder's messages in its sink, which must decode to the end. */
+/* Summarize the messages of an encoder in its sink. All of them must be decodable. */
 static void look(struct __test_metadata *_metadata, struct _test_data_hotplug *self,
 		 uint32_t index, struct seen *seen)
 {
@@ -333,7 +333,7 @@ TEST_F(hotplug, register_loss_preserves_sram)
 	lose_registers(_metadata, self, SIFIVE_TRACE_SINK_SRAM, 0);
 }
 
-/* A rewind also works for an encoder with its own sink, whose new data begins at the start. */
+/* After a rewind, the sink holds only the data stored since. */
 TEST_F(hotplug, capture_can_be_rewound_while_cpu_is_offline)
 {
 	struct trace_session *leaver = &self->each[self->leaver];
@@ -353,7 +353,7 @@ TEST_F(hotplug, capture_can_be_rewound_while_cpu_is_offline)
 	EXPECT_EQ(1, seen.offs);
 }
 
-/* The model names an encoder after its address. */
+/* Switch the encoder's power, using the model's name of the encoder, which contains its address. */
 static void set_power(struct _test_data_hotplug *self, bool on)
 {
 	const char *name = self->each[self->leaver].encoder.name;
@@ -374,7 +374,7 @@ static void sleep_briefly(void)
 	trace_file_write("/sys/power/pm_test", "none");
 }
 
-/* Accessing the registers of an encoder without power would fault in the kernel. */
+/* An access to the registers of an unpowered encoder would cause a fault in the kernel. */
 TEST_F(hotplug, unpowered_encoder_is_not_accessed)
 {
 	struct trace_session *leaver = &self->each[self->leaver];
@@ -484,7 +484,7 @@ static int take_counters(struct _test_data_hotplug *self, uint32_t flags,
 /* More than the loop's count, even if a loaded emulator counts time. */
 #define A_SECOND	4000000000ull
 
-/* Expect each counter in a mask to be ahead of its last value, within a limit. */
+/* Expect each counter in a mask to be ahead of its last value, by no more than a minute's count. */
 static void counters_continue(struct __test_metadata *_metadata, uint32_t mask, uint64_t *last)
 {
 	unsigned int n;
@@ -540,7 +540,10 @@ static int signal_of_another(void)
 	return trace_wait(child);
 }
 
-/* No other process can read that CPU's counters. They are released at the session's end. */
+/*
+ * No other process can read the counters of a CPU that came online during the session. They are
+ * released at the session's end.
+ */
 TEST_F(hotplug, counters_of_onlined_cpu_belong_to_session)
 {
 	const int leaver = self->each[self->leaver].encoder.cpu;
@@ -548,7 +551,7 @@ TEST_F(hotplug, counters_of_onlined_cpu_belong_to_session)
 	uint32_t mask;
 	int ret;
 
-	/* Take the counters while the CPU is offline. */
+	/* Take the counters while this CPU is offline. */
 	ASSERT_EQ(0, set_online(self, false));
 	ret = take_counters(self, 0, &mask);
 	if (ret == -EOPNOTSUPP)
@@ -630,7 +633,7 @@ TEST_F(hotplug, sampling_of_cpus_continues)
 	sampling_continues(_metadata, self, SIFIVE_TRACE_SAMPLING_ALL);
 }
 
-/* When a CPU goes offline, perf loses its events even while the capture is paused. */
+/* perf loses a CPU's events when the CPU goes offline, even while the capture is paused. */
 TEST_F(hotplug, sampling_continues_after_pause)
 {
 	struct sifive_trace_sampling sampling = TRACE_ARG(sifive_trace_sampling);

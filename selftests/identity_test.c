@@ -116,7 +116,7 @@ TEST_F(identity, sysfs_matches_ioctls)
 	}
 }
 
-/* A dump follows the hardware: idle, configured, running, stopped. */
+/* A dump shows the current state of the hardware: configured, running and stopped. */
 TEST_F(identity, debugfs_decodes_registers)
 {
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);

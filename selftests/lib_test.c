@@ -744,7 +744,7 @@ TEST_F(lib, forked_child_does_not_write_to_parent_trace)
 		ASSERT_EQ(0, perfWriteCntrs());
 		child = forks ? fork() : 0;
 		if (forks && !child) {
-			/* The process gets no signal: the call fails instead. */
+			/* perfWriteTrace() fails in the child, but raises no signal. */
 			perfWriteCntrs();
 			_exit(perfWriteTrace("/tmp/lib_test.child") ? 0 : 1);
 		}

@@ -248,7 +248,7 @@ TEST_F(sba, excessive_size_is_refused_with_message)
 
 #define PART	(256u << 10)
 
-/* Decode a part of the capture, starting at its first complete message. */
+/* Decode PART bytes of the capture from @offset, starting at the first complete message in them. */
 static void decode_part(struct __test_metadata *_metadata, struct _test_data_sba *self,
 			uint64_t offset)
 {
@@ -327,7 +327,7 @@ static bool wait_flag(int fd, uint32_t flag)
 	return trace_flags(fd) & flag;
 }
 
-/* Retry, because on a loaded machine the ring can wrap during a copy. */
+/* Collect the running ring. Retry, because on a loaded machine the ring can wrap during a copy. */
 static int collect_running(struct trace_session *s, struct trace_stream *stream)
 {
 	double end = trace_clock() + 600;
@@ -419,7 +419,7 @@ TEST_F(sba, running_capture_can_be_read_to_current_end)
 	EXPECT_EQ(EINVAL, errno);
 	EXPECT_EQ(-1, lseek(self->s.fd, 0, 77));
 	EXPECT_EQ(EINVAL, errno);
-	/* The descriptor's position has not moved. */
+	/* The failed calls must not have changed the descriptor's position. */
 	EXPECT_EQ(end, lseek(self->s.fd, 0, SEEK_CUR));
 	EXPECT_EQ(later - end, (off_t)read(self->s.fd, malloc(65536), 65536));
 }
@@ -641,13 +641,14 @@ TEST_F(ring, prescale_scales_timestamp_rate)
 		traced = (double)(self->stream.message[2].time -
 				self->stream.message[1].time) * tick;
 		/*
-		 * Both clocks agree to within their ticks, however long a store takes.
+		 * The time between the two stores must agree with this clock to within 2 ticks and
+		 * 1 %, however long a store takes.
 		 */
 		EXPECT_LT(0.99 * (ending - begun) - 2 * tick, traced);
 		EXPECT_GT(1.01 * (after - before) + 2 * tick, traced);
 		free(self->stream.message);
 	}
-	/* Not every board has a prescaler; a P550 has none. */
+	/* Not every board has a prescaler: a P550 refuses all values except 0. */
 	EXPECT_TRUE(refused == 0 || refused == 3);
 }
 

@@ -497,7 +497,7 @@ static int try_all(struct _test_data_sampling *self)
 		return 2;
 	if (set(self) != -EPERM || !strstr(trace_message(self->fd), "CAP_PERFMON"))
 		return 3;
-	/* Without capabilities, it may not sample itself or call STOP, either. */
+	/* Without capabilities, the child may not sample itself or call STOP, either. */
 	self->sampling.flags = 0;
 	if (set(self) != -EPERM || trace_stop(self->fd) != -EPERM)
 		return 4;

@@ -546,7 +546,7 @@ TEST_F(threads, jump_out_of_handler_loses_only_reported_records)
 	const int times = 300;
 	volatile int jumps = 0;
 
-	/* Use one lane, so that the last record accounts for all abandoned records. */
+	/* Remain on one CPU, so that the last record accounts for all abandoned records. */
 	ASSERT_EQ(0, trace_pin(sched_getcpu()));
 	signal(SIGALRM, jump_out);
 	if (sigsetjmp(jump, 1))

@@ -513,7 +513,7 @@ TEST_F(wait, stores_continue_without_reader)
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	start_writers(_metadata, self);
 	continue_without_reader(_metadata, self);
-	/* After the first read, everything works as before. */
+	/* After the first read, stores wait for the reader again. */
 	ASSERT_EQ(1, read_some(self));
 	until_waiting(self);
 	read_to_end(_metadata, self);

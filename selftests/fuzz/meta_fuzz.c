@@ -32,7 +32,8 @@ static void find_threads(const struct meta *meta)
 }
 
 /*
- * Check that an object's separate address stands for itself, and belongs to the object's symbols.
+ * Check that the address which places_find() assigns to an object is not replaced by another one
+ * when it is looked up again.
  */
 static void find_places(const struct meta *meta)
 {

@@ -133,7 +133,7 @@ TEST_F(fifo, overflow_drops_messages_and_sends_error)
 	EXPECT_EQ(3, stat(&self->b, "te0", "stat-dropped"));
 	EXPECT_EQ(0, stat(&self->b, "te0", "stat-stalls"));
 
-	/* The bit is cleared by writing 0, not by writing 1. */
+	/* Writing 0 clears the stall-or-overflow bit; writing 1 does not change it. */
 	wr(&self->b, TE + CONTROL, ON | LOST);
 	EXPECT_EQ(LOST, rd(&self->b, TE + CONTROL) & LOST);
 	wr(&self->b, TE + CONTROL, ON);

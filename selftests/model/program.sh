@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.." || exit 1
 out=$1/program
 . selftests/tap.sh
 
-# build NAME FLAG...: compiles the program as NAME.elf
+# build NAME FLAG...: compile the program as NAME.elf
 build() {
 	local name=$1
 	shift
@@ -24,7 +24,7 @@ build() {
 	result $? "the program $name builds"
 }
 
-# run DIR PROGRAM OPTION...: runs PROGRAM, and leaves its traces in DIR and their file names, in the
+# run DIR PROGRAM OPTION...: run PROGRAM; leave its traces in DIR, and their file names, in the
 # order of recording, in DIR/names.
 run() {
 	local dir=$out/$1 program=$out/$2.elf
@@ -40,7 +40,7 @@ log() {
 	printf '%s' "-accel tcg,one-insn-per-tb=on -d exec,nochain,int -D $out/$1.log"
 }
 
-# flow OPTION... -- PROGRAM LOG RUN TEST: compares the traces of RUN with LOG.
+# flow OPTION... -- PROGRAM LOG RUN TEST: compare the traces of RUN with LOG.
 flow() {
 	local options=()
 	while [ "$1" != -- ]; do

@@ -221,7 +221,7 @@ TEST_F(block, control_fields_read_back)
 
 	wr(&self->b, control, ACTIVE);
 	EXPECT_EQ(variant->control | ACTIVE, rd(&self->b, control));
-	/* 15 is not a sink, so that field does not change. All other writable bits are set. */
+	/* 15 is not a sink, so the sink field does not change. All other writable bits are set. */
 	wr(&self->b, control, 0xffffffff & ~ENABLE);
 	EXPECT_EQ(variant->control_ones | ACTIVE, rd(&self->b, control));
 	wr(&self->b, control, ACTIVE);

@@ -30,23 +30,26 @@ struct row {
 	const char *what;
 	const char *want;
 	/*
-	 * Either: a register of an active component, the values written to it, and its value
-	 * afterwards.
+	 * For a row about a register of an active component: the register, and the values written
+	 * to it, or 0 if none.
 	 */
 	uint64_t block;
 	unsigned int offset;
 	uint32_t first, then;		/* 0 if not written */
-	/* Or: the message that a store to a stimulus register produces. */
+	/*
+	 * For a row that needs more steps, such as a store to a stimulus register: a function that
+	 * performs them and returns the result.
+	 */
 	const char *(*act)(struct board *b, const struct row *r);
 	unsigned int mode;		/* teInstrumentation */
 	unsigned int stimulus;
 	uint32_t ts;
-	/* Or: a property of the harts, or of the named device tree. */
+	/* For a row about the harts or a device tree: the property, and the tree's name. */
 	const char *name;
 	const char *tree;
 	unsigned int cpu;
 	uint64_t ns;
-	/* Additional QEMU options of this board. */
+	/* Additional QEMU options for the row's board. */
 	const char *option;
 };
 

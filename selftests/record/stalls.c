@@ -88,19 +88,19 @@ __attribute__((naked, used)) static void fenced(void)
 	__asm__("fence\n\tret");
 }
 
-/* The function's first instruction is also that of a loop. */
+/* The function begins with a loop, so its first instruction is executed repeatedly in a call. */
 __attribute__((naked, used)) static void rounds(void)
 {
 	__asm__("addi a0, a0, -1\n\tbnez a0, rounds\n\tret");
 }
 
-/* The function consists of a jump out of it. */
+/* The function is a single jump to another function. */
 __attribute__((naked, used)) static void passed_on(void)
 {
 	__asm__("j known");
 }
 
-/* Has a name like that of a part that GCC splits off a function. */
+/* Has a name like those that GCC gives to the parts that it splits off functions. */
 static int part(void)
 	__asm__("answer.part.0") __attribute__((noinline, used));
 

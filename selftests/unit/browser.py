@@ -24,7 +24,7 @@ import zlib
 import page_calls
 from browsers import BROWSERS
 
-# Position and size in the window of the n-th element that matches.
+# Return the position and size, in the window, of the n-th element that matches.
 def place(browser, selector, n=0):
     return browser.value(f"""(function () {{
         var e = document.querySelectorAll({json.dumps(selector)})[{n}];
@@ -33,7 +33,8 @@ def place(browser, selector, n=0):
         return [r.left, r.top, r.width, r.height]; }}())""")
 
 
-# Number of pixels of a canvas that have this colour or, without a colour, are drawn at all.
+# Return the number of a canvas's pixels that have this colour or, without a colour, are drawn at
+# all.
 def pixels(browser, n, colour=None):
     return browser.value(f"""(function () {{
         var c = document.querySelectorAll("canvas")[{n}], i, sum = 0;
@@ -45,7 +46,7 @@ def pixels(browser, n, colour=None):
         return sum; }}())""")
 
 
-# The pixels of the whole canvas, for comparison.
+# Return the content of a canvas as text, for comparison.
 def drawing(browser, n):
     return browser.value(f"document.querySelectorAll('canvas')[{n}].toDataURL()")
 
@@ -367,7 +368,7 @@ def large_page(path, chunks):
     return made
 
 
-# Opens a page, and returns the number of chunks that the page loads.
+# Open a page, and return the number of chunks that the page loads.
 def open_counted(browser, path):
     page = pathlib.Path(path)
     page.write_text(page.read_text().replace("PAGE.start();", """
@@ -382,8 +383,8 @@ def open_counted(browser, path):
     return browser.value("window.loaded.size")
 
 
-# Measures drawing the whole trace and ever smaller parts of it: the time of one drawing in ms, the
-# minimum of several measurements, and the maximum number of boxes in a drawing.
+# Draw the whole trace and ever smaller parts of it. Return the maximum number of boxes in a
+# drawing, and the time to draw the whole trace, in ms: the minimum of several measurements.
 DRAWINGS = """(function () {
     var to = CanvasRenderingContext2D.prototype, fill = to.fillRect, drawn = 0, most = 0;
     var whole = PAGE.times.view(), best = Infinity, part, start, i;
@@ -446,7 +447,7 @@ def check_places(browser, path):
     made.write_text(page)
     browser.open(made)
     browser.wait("document.body.dataset.ready === 'yes'")
-    # The times at the left and right ends of a colour's area.
+    # A function that returns the times at the left and right ends of a colour's area.
     where = f"""(function (name, part) {{
         var c = document.querySelectorAll("canvas")[{CALLS}], view = PAGE.times.view(), i, xs = [];
         var probe = document.createElement("canvas").getContext("2d"), wanted, d;

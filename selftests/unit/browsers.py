@@ -37,7 +37,7 @@ class Browser:
         self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    # Reads more bytes from the browser.
+    # Read more bytes from the browser.
     def more(self):
         if not select.select([self.inp], [], [], PATIENCE)[0]:
             raise TimeoutError("the browser does not answer")
@@ -141,7 +141,7 @@ class Chromium(Browser):
                 return message["result"]
             self.notice(message)
 
-    # Returns console entries and uncaught errors of the page since the last call.
+    # Return console entries and uncaught errors of the page since the last call.
     def complaints(self):
         found, self.found = self.found, []
         return found
@@ -170,7 +170,7 @@ class Chromium(Browser):
         self.click(x, y, 1)
         self.click(x, y, 2)
 
-    # Presses the button at the first place, and releases it at the last.
+    # Press the button at the first place, and release it at the last.
     def drag(self, *places):
         self.mouse("mousePressed", *places[0], button="left", clickCount=1)
         for place in places[1:]:
@@ -224,7 +224,7 @@ class Firefox(Browser):
         Services.console.reset();
         return found;"""
 
-    # The page's size, which can be smaller than a window's minimum size.
+    # Set the page's size, which can be smaller than a window's minimum size.
     SIZE = """
         var size = arguments[0], style = gBrowser.selectedBrowser.style;
         ["width", "height"].forEach(function (side, i) {
@@ -294,13 +294,13 @@ class Firefox(Browser):
         return self.call("WebDriver:ExecuteScript", script=script, args=arguments,
                          **more)["value"]
 
-    # Runs in the browser's own window, not in the page.
+    # Run a script in the browser's own window, not in the page.
     def chrome(self, script, *arguments):
         self.call("Marionette:SetContext", value="chrome")
         self.run(script, *arguments)
         self.call("Marionette:SetContext", value="content")
 
-    # Returns console entries and uncaught errors of the page since the last call.
+    # Return console entries and uncaught errors of the page since the last call.
     def complaints(self):
         found = self.found + self.run(self.COMPLAINTS, sandbox="system")
         self.found = []
@@ -309,7 +309,7 @@ class Firefox(Browser):
     def value(self, script):
         return self.run("return window.eval(arguments[0])", script)
 
-    # A page's complaints are lost when the browser leaves the page.
+    # Keep the page's complaints, which are lost when the browser leaves the page.
     def navigate(self, url):
         self.found = self.complaints()
         self.call("WebDriver:Navigate", url=url)
@@ -336,7 +336,7 @@ class Firefox(Browser):
         if self.answer is not None:
             self.until(self.dialog, "a dialog opens")
 
-    # The answer applies to one dialog only.
+    # Answer the open dialog; return whether there is one. The answer applies to this dialog only.
     def dialog(self):
         try:
             self.call("WebDriver:SendAlertText", text=self.answer)
@@ -348,7 +348,7 @@ class Firefox(Browser):
         self.answer = None
         return True
 
-    # Repeats the clicks until they are close enough in time to be a double click.
+    # Repeat the clicks until they are close enough in time to be a double click.
     def double_click(self, x, y):
         self.value("""window.doubled = false;
                       addEventListener("dblclick", function () { window.doubled = true; },
@@ -360,7 +360,7 @@ class Firefox(Browser):
 
         self.until(doubled, "a double click")
 
-    # Presses the button at the first place, and releases it at the last.
+    # Press the button at the first place, and release it at the last.
     def drag(self, *places):
         self.pointer(self.to(*places[0]), self.PRESS,
                      *(self.to(*place) for place in places[1:]), self.RELEASE)

@@ -274,7 +274,9 @@ TEST_F_TIMEOUT(clock, continues_after_lost_bytes, 600)
 	}
 }
 
-/* Relative timestamps cannot contradict anything, so uncertain times are marked. */
+/*
+ * Without absolute times, nothing can show that a time is wrong, so all uncertain times are marked.
+ */
 TEST_F_TIMEOUT(clock, marks_relative_times_after_damage, 600)
 {
 	struct gen *gen = &self->program.gen;

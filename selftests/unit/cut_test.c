@@ -106,7 +106,7 @@ static void read_piece(const void *bytes, size_t length, const char *text,
 	unlink(path);
 }
 
-/* Append a comma and the text that @write_it writes to @text. */
+/* Append to @text a comma, and the output of @write_it. */
 static void append(char *text, size_t size, const struct cut *cut,
 		   void (*write_it)(const struct cut *cut, struct output *out))
 {

@@ -40,7 +40,8 @@ static uint32_t scatter(uint32_t value, const uint8_t (*places)[2], unsigned int
 #define SCATTER(value, places) scatter(value, places, sizeof(places) / sizeof((places)[0]))
 
 /*
- * Pairs of the number of an offset's bit and the number of the instruction's bit that encodes it.
+ * How instructions encode offsets: a bit of the offset, and the bit of the instruction with its
+ * value.
  */
 static const uint8_t b_places[][2] = {
 	{ 12, 31 }, { 10, 30 }, { 9, 29 }, { 8, 28 }, { 7, 27 }, { 6, 26 }, { 5, 25 },

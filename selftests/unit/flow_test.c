@@ -251,8 +251,9 @@ TEST_F(flow, is_exact_except_for_overflow_gaps)
 }
 
 /*
- * Compare the instructions between gaps with the run. Return the number of stretches between gaps
- * that do not occur there in order; set @true_ones to the number of instructions in all others.
+ * Compare each stretch of instructions between two gaps with the run. Return the number of
+ * stretches that do not occur in the run in this order. Set @true_ones to the number of
+ * instructions in those that do.
  */
 static unsigned int invented(const FIXTURE_DATA(flow) *self, size_t *true_ones)
 {

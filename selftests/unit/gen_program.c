@@ -8,7 +8,9 @@
 /* Number of passes in which adjacent messages are swapped. */
 #define SHUFFLES	4
 #define FIRST_CHANNEL	6
-/* A thread without a channel is chosen, and takes one, once in this many attempts. */
+/*
+ * Once in this many times that a thread without a channel is drawn, it runs, and takes a channel.
+ */
 #define TAKES		20
 /* Function that is called only while records are being lost. */
 #define LOST_FUNCTION	(PROGRAM_FUNCTIONS - 1)
@@ -336,7 +338,7 @@ static void lose(struct program *program, struct program_thread *thread)
 		return;
 	gen_store(gen, thread->src, thread->channel, 1, 0xff);
 	thread->losing = true;
-	/* In addition to the word stored above, lose several calls, one call, or nothing. */
+	/* Lose the word stored above, and several calls, one call, or nothing else. */
 	for (calls = way == 0 ? 5 : 0; calls; calls--) {
 		call(program, thread);
 		if (below(program, 2))

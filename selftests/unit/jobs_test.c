@@ -17,7 +17,7 @@
 #include "profile.h"
 
 #define TRACES		60
-/* Most traces have at least three batches. */
+/* Enough records that most traces have at least three batches. */
 #define RECORDS_MAX	6000
 
 /* An order-dependent checksum of everything that a consumer received. */
@@ -230,7 +230,7 @@ static void make_trace(FIXTURE_DATA(jobs) *self, uint64_t seed)
 		program_shuffle(program);
 }
 
-/* Damage single bits and whole bytes, and removes a stretch or the beginning. */
+/* Damage single bits and whole bytes, and remove a stretch or the beginning. */
 static void damage(FIXTURE_DATA(jobs) *self)
 {
 	struct gen *gen = &self->program.gen;

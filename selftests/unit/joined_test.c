@@ -50,7 +50,7 @@ static void own(struct gen *gen, unsigned int src, uint32_t tid)
 	gen_message(gen, 2, src, NULL, NULL, &process, 1);
 }
 
-/* Switch the thread in, or out after @halfwords. */
+/* Switch the thread in at @address. stop() switches it out after @halfwords halfwords. */
 static void begin(struct gen *gen, unsigned int src, uint64_t address)
 {
 	resume(gen, src, address);
@@ -487,7 +487,7 @@ TEST_F(command, records_before_a_loss_precede_those_of_the_next_hart)
 			gen_error(&self->gen, 0);
 		record(&stream, 2, PLAIN + 4, 1010);
 		record(&stream, 2, PLAIN + 4, 1030);
-		/* The encoder sends no instructions between this record and the loss. */
+		/* After this record, the encoder sends no instructions until the loss. */
 		record(&stream, 2, LEAF, 1060);
 		if (stopped)
 			stop(&self->gen, 0, 0);

@@ -57,7 +57,7 @@ static u32 info(unsigned int number, unsigned int bits)
 	return (0xc00 + number) | (bits - 1) << 12;
 }
 
-/* Write a header when the counter is @now. */
+/* Write a header while the counter has the value @now. */
 static int start(u32 type, unsigned int bits, u64 now)
 {
 	events[NUMBER].info = info(NUMBER, bits);

@@ -104,7 +104,7 @@ TEST_F(record, starts_only_if_requested)
 	EXPECT_EQ(NULL, dev.path);
 }
 
-/* start() prints a message that contains @words, and the program runs untraced. */
+/* EXPECT that start() prints a message that contains @words, and that the program runs untraced. */
 #define SAYS(words)							\
 do {									\
 	const char *__said;						\

@@ -262,7 +262,7 @@ TEST_F(hooks, mark_an_abandoned_record)
 	EXPECT_NE(NULL, strstr(losses(), "1 unfinished"));
 }
 
-/* On another CPU a thread has another lane, with its own header. */
+/* After a migration, a thread writes to another encoder, and first writes a header there. */
 TEST_F(hooks, write_a_header_after_migration)
 {
 	dev.cpus = 3;
@@ -444,7 +444,7 @@ TEST_F(hooks, are_off_in_a_forked_child)
 	EXPECT_EQ(record_stores(), mock_stores);
 }
 
-/* Number of stores before a handler interrupts the record and forks, or -1 if it has forked. */
+/* Number of stores after which a handler interrupts the record and forks, or -1 after the fork. */
 static int until_fork;
 static pid_t forked;
 

@@ -255,7 +255,7 @@ static void call_f_with_handler(void)
 
 static ucontext_t here, there;
 
-/* A handler on a stack above the part's stack. */
+/* A handler of a signal in the part runs on a stack at higher addresses than the part's. */
 TEST_F(part, includes_a_handler_on_another_stack)
 {
 	static char above[64 << 10] __attribute__((aligned(16)));

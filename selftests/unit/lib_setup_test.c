@@ -155,8 +155,8 @@ TEST_F(lib, calls_out_of_order_are_refused)
 }
 
 /*
- * A thread may still be in a record of an earlier set-up, which had more CPUs, so that lane must
- * remain usable.
+ * A thread may still be in a record of an earlier set-up, which had more CPUs, so the state of its
+ * channel on such a CPU (its lane) must remain usable.
  */
 TEST_F(lib, unused_lanes_remain_writable)
 {

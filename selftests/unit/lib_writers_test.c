@@ -178,7 +178,7 @@ static void samples_take_its_channel(struct __test_metadata *_metadata)
 	pthread_join(old, NULL);
 }
 
-/* The thread's previous channel may now be the kernel's, for which there is no lane. */
+/* The thread's previous channel may now be the kernel's, to which the program cannot write. */
 TEST_F(writers, rejoin_if_samples_take_their_channel)
 {
 	samples_take_its_channel(_metadata);

@@ -242,7 +242,7 @@ TEST_F(command, clock_drift_is_corrected)
 	run(self, "merge -o m.rtd a.rtd b.rtd");
 	ASSERT_EQ(0, self->status) { TH_LOG("%s", self->err); }
 	run(self, "replay -q --ts-hz 10000000 m.rtd");
-	/* Both calls begin at one time, and end at another. */
+	/* The two traces' calls begin within 20 us of each other, and also end within 20 us. */
 	for (i = 0, line = strchr(self->out, '\n'); i < 4 && line; i++, line = strchr(line + 1, '\n'))
 		ASSERT_EQ(2, sscanf(line, " %llu.%llu", &second[i], &time[i]))
 			TH_LOG("%s", self->out);

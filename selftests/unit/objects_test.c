@@ -113,7 +113,7 @@ TEST_F(objects, that_overlap_are_omitted)
 	EXPECT_EQ(3, self->objects.ambiguous);
 }
 
-/* Nanoseconds are ticks. */
+/* A clock whose tick is a nanosecond. */
 static const struct trigger_clock same = { .ns = 1000000, .ticks = 1000000, .hz = 1000000000 };
 
 /* dlopen() and dlclose() of two shared objects in turn, then of the first one again. */

@@ -507,8 +507,8 @@ TEST_F(command, time_in_overlapping_losses_is_unknown_once)
 }
 
 /*
- * Thread TID + 1 executes another program, and continues with the id TID: the thread
- * that had this id has ended.
+ * Thread TID + 1 executes another program and takes over the id TID, whose previous thread has
+ * ended.
  */
 TEST_F(command, exec_in_another_thread_continues_with_the_process_id)
 {

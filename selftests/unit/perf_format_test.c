@@ -190,7 +190,7 @@ static void begin(struct gen *gen, struct gen_stream *stream, unsigned int src,
 	gen_header(stream);
 }
 
-/* Write stores of these sizes, up to a size of 0. */
+/* Write stores of the sizes and values in @word, which a size of 0 ends. */
 static void stores(struct gen *gen, unsigned int src, const uint32_t (*word)[2])
 {
 	for (; (*word)[0]; word++)

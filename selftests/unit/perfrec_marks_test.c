@@ -105,8 +105,8 @@ TEST_F(perfrec, thread_without_a_sample_is_lost)
 
 	header(self, PERFREC_RAW, 1, 64);
 	/*
-	 * A thread before a manual record; without an id; in the middle of callers; before another
-	 * thread.
+	 * Write threads in wrong places: before a manual record, without an id, in the middle of
+	 * callers, and before another thread.
 	 */
 	for (i = 0; i < 4; i++) {
 		if (i == 2) {
@@ -194,7 +194,10 @@ TEST_F(perfrec, callers_without_a_sample_are_lost)
 	unsigned int i;
 
 	header(self, PERFREC_RAW, 1, 64);
-	/* Callers before a manual record; without an address; with half an address. */
+	/*
+	 * Write wrong lists of callers: before a manual record, without an address, and with half
+	 * an address.
+	 */
 	for (i = 0; i < 3; i++) {
 		word8(self, SIFIVE_TRACE_RECORD_CALLERS);
 		if (i != 1)
@@ -281,7 +284,10 @@ TEST_F(perfrec, stack_without_a_sample_is_lost)
 	unsigned int i;
 
 	header(self, PERFREC_RAW, 1, 64);
-	/* A stack before a manual record; too few registers; an extra upper part; too many words. */
+	/*
+	 * Write wrong stacks: before a manual record, with too few registers, with an extra upper
+	 * part, and with too many words.
+	 */
 	registers(self, 16);
 	word8(self, PERFREC_MANUAL);
 	word32(self, 0x40000);
@@ -297,7 +303,10 @@ TEST_F(perfrec, stack_without_a_sample_is_lost)
 	for (i = 0; i < SIFIVE_TRACE_STACK_MAX / 8; i++)
 		word32(self, i);
 	word32(self, i);
-	/* An upper part without the rest of its value; a stack that the trace cuts off. */
+	/*
+	 * Write a stack with an upper part, but without the rest of its value, and one that the
+	 * trace cuts off.
+	 */
 	word8(self, SIFIVE_TRACE_RECORD_STACK);
 	word16(self, 1);
 	registers(self, 16);

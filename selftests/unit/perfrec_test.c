@@ -422,7 +422,10 @@ TEST_F(perfrec, record_truncated_by_the_next_is_lost)
 	ASSERT_EQ(1, all.losses);
 	EXPECT_EQ(PERFREC_CUT_RECORD, all.loss[0].reason);
 	EXPECT_EQ(2, all.loss[0].words);
-	/* Sums lack the incomplete record's counts; the difference does not. */
+	/*
+	 * Sums since the header are unknown, because the lost record's counts are missing; the
+	 * record's own differences are known.
+	 */
 	EXPECT_EQ(PERFREC_ADDRESS_KNOWN | PERFREC_DELTA_KNOWN |
 		  PERFREC_AFTER_LOSS | PERFREC_STALE, all.record[0].flags);
 }

@@ -175,7 +175,10 @@ TEST_F(places, distinguish_processes_with_the_same_addresses)
 	add_in(self, AT, 1);
 	add_in(self, AT, 2);
 	ASSERT_EQ(0, places_new(&self->meta, &self->places));
-	/* Look them up in any order, because results are cached. */
+	/*
+	 * Results are cached, so look the objects up twice, and change the time and the writer each
+	 * time.
+	 */
 	for (round = 0; round < 2; round++) {
 		EXPECT_EQ(0, of_writer(self, AT, 120, 3, 0));
 		EXPECT_EQ(1, of_writer(self, AT, 120, 4, 0));

@@ -26,29 +26,31 @@ TEST(probabilities_are_as_published)
 	unsigned int i;
 
 	/*
-	 * As extreme are 2 of the 20 choices of 3 out of 6 ranks, and 2 of the 184756 choices of 10
-	 * out of 20.
+	 * Of the 20 ways to choose 3 of 6 ranks, 2 are as extreme; so are 2 of the 184756 ways to
+	 * choose 10 of 20.
 	 */
 	EXPECT_LT(fabs(ranks_p(low, 3, high, 3) - 0.1), 1e-12);
 	EXPECT_LT(fabs(ranks_p(low, 10, high, 10) - 2.0 / 184756), 1e-15);
 	EXPECT_LT(fabs(ranks_p(high, 10, low, 10) - 2.0 / 184756), 1e-15);
-	/* Ranks 1.5, 1.5, 3.5 of 1.5, 1.5, 3.5, 3.5, 5.5, 5.5: 4 of the 20 sums are as far. */
+	/*
+	 * The ranks are 1.5, 1.5 and 3.5, of 1.5, 1.5, 3.5, 3.5, 5.5 and 5.5: 4 of the 20 possible
+	 * sums are as extreme.
+	 */
 	EXPECT_LT(fabs(ranks_p(tied, 3, other, 3) - 0.2), 1e-12);
 	EXPECT_EQ(RANKS_SAME, ranks_p(same, 3, same, 3));
 	EXPECT_LT(fabs(ranks_p(low, 10, high, 15) - 2.0 / 3268760), 1e-15);
 	/*
-	 * Two values that differ from 30 equal ones: 1 of the 496 choices of 2 out of 32 is as
-	 * extreme.
+	 * Two values differ from 30 equal ones: of the 496 ways to choose 2 of 32, 1 is as extreme.
 	 */
 	EXPECT_LT(fabs(ranks_p(low, 2, none, 30) - 1.0 / 496), 1e-12);
 	EXPECT_LT(fabs(ranks_p(none, 30, low, 2) - 1.0 / 496), 1e-12);
-	/* Approximately: (300 - 0.5) / sqrt(20 * 30 * 51 / 12) standard deviations. */
+	/* The difference is about (300 - 0.5) / sqrt(20 * 30 * 51 / 12) standard deviations. */
 	for (i = 0; i < 30; i++)
 		many[i] = 100 + i;
 	for (i = 0; i < 20; i++)
 		few[i] = i;
 	EXPECT_LT(fabs(ranks_p(few, 20, many, 30) - 3.01e-9), 2e-11);
-	/* No probability can be less than that of a single one of the choices of 9 out of 48. */
+	/* No probability can be less than that of one of the ways to choose 9 of 48. */
 	EXPECT_GE(ranks_p(few, 9, none, 39), 1.0 / 1677106640);
 }
 

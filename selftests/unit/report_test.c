@@ -366,7 +366,7 @@ TEST_F(report, hart_costs_are_correct)
 	profile_free(&profile);
 }
 
-/* Check a channel used by several threads in turn, each on several harts. */
+/* Check the reports of threads that use one channel in turn, each on one or several harts. */
 static void check_successors(struct __test_metadata *_metadata,
 			     FIXTURE_DATA(report) *self,
 			     const FIXTURE_VARIANT(report) *variant, uint64_t now)
@@ -377,7 +377,7 @@ static void check_successors(struct __test_metadata *_metadata,
 	size_t i;
 
 	set_up_program(self, variant, 6, now);
-	/* A single thread would have more headers than the reader keeps, so write few. */
+	/* With random headers, a thread would have more than the reader keeps, so write few. */
 	program->headers = 0;
 	program->errors = 0;
 	program->garbage = 0;
@@ -422,7 +422,7 @@ TEST_F(report, successive_threads_on_one_channel_are_separate)
 	check_successors(_metadata, self, variant, 1000);
 }
 
-/* Times wrap: within the first thread, a later one, and before the first. */
+/* Times wrap while the first thread is running, while a later one is, and before the first. */
 TEST_F(report, successive_threads_across_a_wraparound_are_separate)
 {
 	check_successors(_metadata, self, variant, LAP - 5000);

@@ -48,7 +48,7 @@ FIXTURE(ring) {
 	struct gen gen;
 	struct gen_stream stream[SOURCES][2];
 	uint64_t value[COUNTERS];
-	/* Number of sources with records (0 for all), and the first such source. */
+	/* Sources with records: from @first up to, but not including, @sources (0 for all). */
 	unsigned int sources;
 	unsigned int first;
 	struct found found;
@@ -240,7 +240,7 @@ TEST_F(ring, has_correct_times_and_counters)
 		uint64_t now = gen_random(&self->seed) % LAP, whole;
 		size_t cut;
 
-		/* The times wrap soon, or pass half of their range. */
+		/* Let the times wrap soon, or pass half of their range. */
 		if (round % 4 == 0)
 			now = LAP - 8000;
 		if (round % 4 == 1)
@@ -250,7 +250,7 @@ TEST_F(ring, has_correct_times_and_counters)
 		begin(self, variant->count_type, now + 1);
 		append_records(self, RECORDS);
 		self->gen.now += gen_random(&self->seed) % 500;
-		/* The times wrap between the last message and the absolute time. */
+		/* Let the times wrap between the last message and the absolute time. */
 		if (round % 4 == 2 && self->gen.now < LAP)
 			self->gen.now = LAP + 3;
 		end(self, SOURCES);
@@ -267,7 +267,7 @@ TEST_F(ring, has_correct_times_and_counters)
 		EXPECT_EQ(found->records, found->timed);
 		if (variant->count_type == PERFREC_DELTA_XOR) {
 			EXPECT_EQ(0, found->records);
-			/* The first word may have been mistaken for a header's. */
+			/* The first word after the cut may have been mistaken for a header's. */
 			EXPECT_LE(whole, found->stats.rootless + 6);
 			continue;
 		}
@@ -277,7 +277,7 @@ TEST_F(ring, has_correct_times_and_counters)
 	}
 }
 
-/* Everything after the first header that follows the cut is known. */
+/* Every record after the first header that follows the cut is decoded with its time and counts. */
 TEST_F(ring, is_complete_after_a_header)
 {
 	const struct found *found = &self->found;
@@ -320,7 +320,9 @@ TEST_F(ring, can_begin_within_a_header)
 	}
 }
 
-/* Without a header after the cut, no DeltaXOR record can be decoded. */
+/*
+ * Return whether the counts are DeltaXOR: without a header after the cut, no record can be decoded.
+ */
 static bool nothing_left(struct __test_metadata *_metadata,
 			 const FIXTURE_DATA(ring) *self)
 {
@@ -354,7 +356,7 @@ TEST_F(ring, source_without_absolute_time_has_no_times)
 	EXPECT_GE(timed, found->timed);
 }
 
-/* A source that falls silent long before the end keeps its position in the file. */
+/* The times of a source's messages are correct even if its last one is long before the end. */
 TEST_F(ring, silent_source_keeps_its_position)
 {
 	const struct found *found = &self->found;
@@ -378,7 +380,10 @@ TEST_F(ring, silent_source_keeps_its_position)
 		append_records(self, RECORDS);
 		self->first = 0;
 		end(self, SOURCES);
-		/* Relative timestamps show no more than the order of messages in the file. */
+		/*
+		 * With relative timestamps, a time can only be estimated from the order of messages
+		 * in the file.
+		 */
 		self->found.slack = self->gen.ts_delta ? 5000 : 0;
 		read_from(_metadata, self, cut);
 		EXPECT_EQ(0, found->wrong);
@@ -421,7 +426,7 @@ TEST_F(ring, times_are_never_before_clock_0)
 	EXPECT_GT(LAP, found->stats.last);
 }
 
-/* After an Error the clock continues. */
+/* An Error message does not stop the clock, so later times are correct. */
 TEST_F(ring, continues_after_an_error)
 {
 	const struct found *found = &self->found;
@@ -443,7 +448,7 @@ TEST_F(ring, continues_after_an_error)
 	EXPECT_EQ(found->timed, found->records);
 }
 
-/* Times go back, so no time of this source is trusted. */
+/* The times of every source go back, so none is trusted. */
 TEST_F(ring, contradictory_times_are_not_trusted)
 {
 	unsigned int i;

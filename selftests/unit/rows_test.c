@@ -36,7 +36,6 @@ static void call_objects(FIXTURE_DATA(command) *self, const char *name, const ch
 			place "fffff\",\"bias\":\"" place "00000\"}"
 #define OBJECTS(list)	"{\"srcbits\":0,\"objects\":[" list "]}"
 
-/* Functions are paired neither by address nor by name alone. */
 TEST_F(command, functions_are_not_paired_by_address_or_name_alone)
 {
 	static const char twice[] = OBJECTS(AT("one.elf", "0x1") "," AT("one.elf", "0x2"));
@@ -96,7 +95,9 @@ static void save_runs(FIXTURE_DATA(command) *self, const char *name, unsigned in
 	".3.rtd --diff " n ".4.rtd --diff " n ".5.rtd --diff " n ".6.rtd --diff " n ".7.rtd"	\
 	" --diff " n ".8.rtd --diff " n ".9.rtd "
 
-/* 10 runs each: the function that became 5 % slower is named, and no other. */
+/*
+ * Compare 10 runs with 10 others: only the function that became 5 % slower is reported as changed.
+ */
 TEST_F(command, change_over_several_runs_is_reported_with_confidence)
 {
 	uint64_t seed = 1;

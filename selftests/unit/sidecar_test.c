@@ -93,7 +93,7 @@ FIXTURE_TEARDOWN(sidecar)
 	ASSERT_EQ(0, folder_remove(self->folder));
 }
 
-/* Files can grow to this many bytes, as on a full disk. */
+/* Limit the size of files to this many bytes, to simulate a full disk. */
 static void limit(rlim_t bytes)
 {
 	const struct rlimit most = { .rlim_cur = bytes, .rlim_max = RLIM_INFINITY };

@@ -169,7 +169,7 @@ TEST_F(command, progress_is_shown_on_a_terminal)
 	watch(self, "replay a.rtd b.rtd | tail -n 1", 100);
 	EXPECT_EQ(NULL, strstr(self->out, "MB "));
 
-	/* Progress is turned off, or output is not a terminal. */
+	/* No progress is shown with -q, or if output is not a terminal. */
 	watch(self, "report -q --meta none trace.rtd", 100);
 	EXPECT_EQ(0, self->status);
 	EXPECT_EQ(NULL, strstr(self->out, "MB "));
@@ -264,7 +264,9 @@ TEST_F(command, tables_fit_the_requested_width)
 			}
 			EXPECT_NE(NULL, strstr(self->out, "warehouse"));
 		}
-		/* A terminal reports its width; one that does not has 80 columns. */
+		/*
+		 * Use the terminal's width, or 80 columns if the terminal does not report a width.
+		 */
 		snprintf(text, sizeof(text), "%s -e " PROGRAM " trace.rtd", arguments[i]);
 		watch(self, text, 66);
 		EXPECT_EQ(0, self->status);

@@ -335,7 +335,10 @@ TEST_F(command, missing_record_suggests_no_channel_if_there_is_no_other)
 	EXPECT_EQ(NULL, strstr(self->err, "use -c"));
 }
 
-/* Returns of calls that began before the trace, a manual record, a call that takes no time. */
+/*
+ * Each trace has only the return of a call that began earlier, a manual record, or a call that
+ * takes no time.
+ */
 TEST_F(command, exports_without_weight_are_reported)
 {
 	static const char * const formats[] = {

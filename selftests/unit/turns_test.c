@@ -114,7 +114,7 @@ static uint64_t below(FIXTURE_DATA(turns) *self, uint64_t limit)
 	return gen_random(&self->seed) % limit;
 }
 
-/* Run @function for this many cycles; counts are in thousandths. */
+/* Run @function for @cycles cycles. @count is in thousandths of an event. */
 static void spend(FIXTURE_DATA(turns) *self, unsigned int function, uint64_t cycles)
 {
 	unsigned int i;
