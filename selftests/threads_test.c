@@ -524,7 +524,7 @@ TEST_F(threads, cancelled_thread_leaves_channel_usable)
 		ASSERT_EQ(0, pthread_cancel(thread));
 		ASSERT_EQ(0, pthread_join(thread, NULL));
 	}
-	/* These records follow the last abandoned one. */
+	/* Write records after the last abandoned one, so that its loss is noticed. */
 	for (i = 0; i < 4; i++) {
 		ASSERT_EQ(0, pthread_create(&thread, NULL, short_life, (void *)(uintptr_t)i));
 		ASSERT_EQ(0, pthread_join(thread, NULL));

@@ -448,7 +448,8 @@ refused depth-none 2 "a number from 1 to 64" "--depth 0 is refused"
 refused depth-calls 2 "leave out -F, --filter, --auto-filter, --from, --depth" "--depth is refused with --calls"
 refused depth-pieces 2 "cannot be combined with --rotate" "--depth is refused with --rotate"
 
-# The board's command is built without the readers of traces.
+# --auto-filter reads a trace, which the board's command cannot do: it is built without libdw and
+# json-c.
 refused auto-reader 2 "it was built without libdw and json-c" "--auto-filter is refused by a command that cannot read traces"
 refused auto-both 2 "cannot be combined" "--auto-filter is refused with -F"
 refused auto-calls 2 "leave out -F, --filter, --auto-filter" "--auto-filter is refused with --calls"

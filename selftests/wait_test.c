@@ -38,7 +38,7 @@
 /**
  * struct reader - data read, checked on arrival
  * @fd:		descriptor open for reading
- * @next:	next value, by source
+ * @next:	next expected value, by source
  * @wrong:	number of unexpected values
  * @bytes:	number of bytes read
  */

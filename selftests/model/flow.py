@@ -171,7 +171,7 @@ class Flow:
         self.pc = None
         self.address = 0
         self.lost = True        # the flow is unknown until the next Sync
-        self.halfwords = 0      # halfwords counted by resource full messages
+        self.halfwords = 0      # sum of the halfwords in Resource Full messages
         self.outcomes = []      # outcomes of branches, the next one first
         self.calls = []
         self.stretches = []     # lists of addresses without a loss between them

@@ -274,9 +274,7 @@ TEST_F_TIMEOUT(clock, continues_after_lost_bytes, 600)
 	}
 }
 
-/*
- * Without absolute times, nothing can show that a time is wrong, so all uncertain times are marked.
- */
+/* With relative timestamps, nothing contradicts a wrong time, so all uncertain times are marked. */
 TEST_F_TIMEOUT(clock, marks_relative_times_after_damage, 600)
 {
 	struct gen *gen = &self->program.gen;
@@ -288,7 +286,7 @@ TEST_F_TIMEOUT(clock, marks_relative_times_after_damage, 600)
 
 		make(self, 1 + i % 4, true);
 		at = gen->length / 4 + gen_random(&self->seed) % (gen->length / 4);
-		/* The end of a message becomes a gap. */
+		/* Damage the mark at a message's end, so that the decoder reports a gap. */
 		while ((gen->data[at] & 3) != 3)
 			at++;
 		gen->data[at] ^= 2;

@@ -573,7 +573,10 @@ TEST_F(widths, per_thread_counts_are_complete_after_migration)
 	offset = 0;
 }
 
-/* Two threads use one channel, one after the other: only differences restart. */
+/*
+ * Two threads use one channel, one after the other. Only Delta counts, which are relative to a
+ * thread's previous record, need a second header.
+ */
 TEST_F(widths, single_header_supports_per_thread_counts)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
