@@ -104,39 +104,40 @@ static uint64_t key_of(const void *array, uint32_t number)
 	return (uint64_t)((const struct descendants_image *)array)[number - 1].pid;
 }
 
-static struct descendants_image *find(const struct descendants *descendants, pid_t pid)
+static struct descendants_image *find(const struct descendants *d, pid_t pid)
 {
-	const uint32_t number = *hash_find(&descendants->index, (uint64_t)pid, key_of, descendants->image);
-	struct descendants_image *image = number ? &descendants->image[number - 1] : NULL;
+	const uint32_t number = *hash_find(&d->index, (uint64_t)pid, key_of, d->image);
+	struct descendants_image *image = number ? &d->image[number - 1] : NULL;
 
 	return image && !image->gone ? image : NULL;
 }
 
-static struct descendants_image *insert(struct descendants *descendants, pid_t pid, pid_t parent, uint64_t time)
+static struct descendants_image *insert(struct descendants *d, pid_t pid, pid_t parent,
+					uint64_t time)
 {
 	struct descendants_image *image;
 
-	if (descendants->count == IMAGES) {
-		descendants->left_out++;
+	if (d->count == IMAGES) {
+		d->left_out++;
 		return NULL;
 	}
-	image = &descendants->image[descendants->count++];
+	image = &d->image[d->count++];
 	*image = (struct descendants_image){
 		.pid = pid, .parent = parent, .from = time, .to = UINT64_MAX,
 	};
-	*hash_find(&descendants->index, (uint64_t)pid, key_of, descendants->image) = (uint32_t)descendants->count;
+	*hash_find(&d->index, (uint64_t)pid, key_of, d->image) = (uint32_t)d->count;
 	return image;
 }
 
-int descendants_open(struct descendants *descendants)
+int descendants_open(struct descendants *d)
 {
-	descendants->index.bits = hash_bits(IMAGES);
-	descendants->index.slot = calloc(1u << descendants->index.bits, sizeof(*descendants->index.slot));
-	descendants->image = calloc(IMAGES, sizeof(*descendants->image));
-	if (descendants->index.slot && descendants->image && insert(descendants, getpid(), getppid(), 0))
+	d->index.bits = hash_bits(IMAGES);
+	d->index.slot = calloc(1u << d->index.bits, sizeof(*d->index.slot));
+	d->image = calloc(IMAGES, sizeof(*d->image));
+	if (d->index.slot && d->image && insert(d, getpid(), getppid(), 0))
 		return 0;
 	report("out of memory");
-	descendants_close(descendants);
+	descendants_close(d);
 	return -1;
 }
 
@@ -148,46 +149,46 @@ static void free_code(struct descendants_image *image)
 	image->code = NULL;
 }
 
-void descendants_close(struct descendants *descendants)
+void descendants_close(struct descendants *d)
 {
 	size_t i;
 
-	for (i = 0; i < descendants->count; i++)
-		free_code(&descendants->image[i]);
-	for (i = 0; i < descendants->events; i++)
-		free(descendants->event[i].code.path);
-	free(descendants->index.slot);
-	free(descendants->image);
-	free(descendants->event);
-	*descendants = (struct descendants){ .count = 0 };
+	for (i = 0; i < d->count; i++)
+		free_code(&d->image[i]);
+	for (i = 0; i < d->events; i++)
+		free(d->event[i].code.path);
+	free(d->index.slot);
+	free(d->image);
+	free(d->event);
+	*d = (struct descendants){ .count = 0 };
 }
 
 /* ---- events ------------------------------------------------------------------ */
 
-static void keep(struct descendants *descendants, struct descendants_event event,
+static void keep(struct descendants *d, struct descendants_event event,
 		 const struct perf_event_header *record)
 {
 	struct descendants_event *more;
 	struct stamp stamp;
 
-	if (descendants->events == descendants->room) {
-		more = reallocarray(descendants->event, 2 * descendants->room + 64, sizeof(*more));
+	if (d->events == d->room) {
+		more = reallocarray(d->event, 2 * d->room + 64, sizeof(*more));
 		if (!more) {
 			free(event.code.path);
-			descendants->missed++;
+			d->missed++;
 			return;
 		}
-		descendants->event = more;
-		descendants->room = 2 * descendants->room + 64;
+		d->event = more;
+		d->room = 2 * d->room + 64;
 	}
 	memcpy(&stamp, (const char *)record + record->size - sizeof(stamp), sizeof(stamp));
 	event.time = stamp.time;
 	event.type = record->type;
-	event.order = descendants->events;
-	descendants->event[descendants->events++] = event;
+	event.order = d->events;
+	d->event[d->events++] = event;
 }
 
-static void keep_mapping(struct descendants *descendants, const struct mapping *mapping)
+static void keep_mapping(struct descendants *d, const struct mapping *mapping)
 {
 	const struct descendants_event event = {
 		.pid = (pid_t)mapping->pid,
@@ -196,20 +197,20 @@ static void keep_mapping(struct descendants *descendants, const struct mapping *
 	};
 
 	if (event.code.path)
-		keep(descendants, event, &mapping->header);
+		keep(d, event, &mapping->header);
 	else
-		descendants->missed++;
+		d->missed++;
 }
 
-static void keep_name(struct descendants *descendants, const struct comm *comm)
+static void keep_name(struct descendants *d, const struct comm *comm)
 {
 	struct descendants_event event = { .pid = (pid_t)comm->pid };
 
 	snprintf(event.name, sizeof(event.name), "%s", comm->name);
-	keep(descendants, event, &comm->header);
+	keep(d, event, &comm->header);
 }
 
-void descendants_event(struct descendants *descendants, const struct perf_event_header *record)
+void descendants_event(struct descendants *d, const struct perf_event_header *record)
 {
 	const struct comm *comm = (const void *)record;
 	const struct task *task = (const void *)record;
@@ -218,13 +219,13 @@ void descendants_event(struct descendants *descendants, const struct perf_event_
 
 	/* Ignore the starts and ends of a process's other threads. */
 	if (record->type == PERF_RECORD_MMAP2 && size > sizeof(*mapping) + sizeof(struct stamp))
-		keep_mapping(descendants, mapping);
+		keep_mapping(d, mapping);
 	else if (record->type == PERF_RECORD_COMM && record->misc & PERF_RECORD_MISC_COMM_EXEC &&
 		 size > sizeof(*comm) + sizeof(struct stamp))
-		keep_name(descendants, comm);
+		keep_name(d, comm);
 	else if ((record->type == PERF_RECORD_FORK || record->type == PERF_RECORD_EXIT) &&
 		 size >= sizeof(*task) + sizeof(struct stamp) && task->pid == task->tid)
-		keep(descendants, (struct descendants_event){
+		keep(d, (struct descendants_event){
 			.pid = (pid_t)task->pid, .parent = (pid_t)task->parent,
 		}, record);
 }
@@ -238,34 +239,34 @@ static int by_time(const void *left, const void *right)
 	return (a->order > b->order) - (a->order < b->order);
 }
 
-static void begin(struct descendants *descendants, const struct descendants_event *event)
+static void begin(struct descendants *d, const struct descendants_event *event)
 {
-	const struct descendants_image *parent = find(descendants, event->parent);
-	struct descendants_image *image = find(descendants, event->pid);
+	const struct descendants_image *parent = find(d, event->parent);
+	struct descendants_image *image = find(d, event->pid);
 
 	if (!parent) {
 		if (image)
 			image->gone = true;
 		return;
 	}
-	image = insert(descendants, event->pid, event->parent, event->time);
+	image = insert(d, event->pid, event->parent, event->time);
 	if (!image)
 		return;
-	image->base = (size_t)(parent - descendants->image) + 1;
+	image->base = (size_t)(parent - d->image) + 1;
 	image->copied = parent->codes;
 	image->library = parent->library;
 	memcpy(image->name, parent->name, sizeof(image->name));
 }
 
-static void execute(struct descendants *descendants, const struct descendants_event *event)
+static void execute(struct descendants *d, const struct descendants_event *event)
 {
-	struct descendants_image *image = find(descendants, event->pid);
+	struct descendants_image *image = find(d, event->pid);
 
 	if (!image)
 		return;
 	image->to = event->time;
 	image->replaced = true;
-	image = insert(descendants, event->pid, image->parent, event->time);
+	image = insert(d, event->pid, image->parent, event->time);
 	if (image)
 		memcpy(image->name, event->name, sizeof(image->name));
 }
@@ -274,9 +275,9 @@ static void execute(struct descendants *descendants, const struct descendants_ev
  * Add the event's mapping, whose path the image then owns. A program's own file is the first
  * mapping: the kernel maps it before the loader, which maps the library.
  */
-static void map(struct descendants *descendants, struct descendants_event *event)
+static void map(struct descendants *d, struct descendants_event *event)
 {
-	struct descendants_image *image = find(descendants, event->pid);
+	struct descendants_image *image = find(d, event->pid);
 	struct code *more;
 
 	if (image && !strncmp(text_base(event->code.path), LIBRARY, strlen(LIBRARY))) {
@@ -293,37 +294,37 @@ static void map(struct descendants *descendants, struct descendants_event *event
 	more[image->codes++] = event->code;
 }
 
-static void apply(struct descendants *descendants, struct descendants_event *event)
+static void apply(struct descendants *d, struct descendants_event *event)
 {
 	struct descendants_image *image;
 
 	if (event->type == PERF_RECORD_FORK) {
-		begin(descendants, event);
+		begin(d, event);
 	} else if (event->type == PERF_RECORD_COMM) {
-		execute(descendants, event);
+		execute(d, event);
 	} else if (event->type == PERF_RECORD_MMAP2) {
-		map(descendants, event);
+		map(d, event);
 	} else {
-		image = find(descendants, event->pid);
+		image = find(d, event->pid);
 		if (image)
 			image->to = event->time;
 	}
 }
 
-void descendants_apply(struct descendants *descendants, uint64_t before)
+void descendants_apply(struct descendants *d, uint64_t before)
 {
 	size_t i, kept = 0;
 
-	if (descendants->events)
-		qsort(descendants->event, descendants->events, sizeof(*descendants->event), by_time);
-	for (i = 0; i < descendants->events && descendants->event[i].time < before; i++)
-		apply(descendants, &descendants->event[i]);
-	for (; i < descendants->events; i++) {
-		descendants->event[kept] = descendants->event[i];
-		descendants->event[kept].order = kept;
+	if (d->events)
+		qsort(d->event, d->events, sizeof(*d->event), by_time);
+	for (i = 0; i < d->events && d->event[i].time < before; i++)
+		apply(d, &d->event[i]);
+	for (; i < d->events; i++) {
+		d->event[kept] = d->event[i];
+		d->event[kept].order = kept;
 		kept++;
 	}
-	descendants->events = kept;
+	d->events = kept;
 }
 
 /* ---- the processes that have not joined --------------------------------------- */
@@ -337,7 +338,7 @@ static bool has_joined(const struct tree *tree, pid_t pid)
 }
 
 /* Add the objects of the first @count mappings, and of the mappings that fork() copied. */
-static void add_objects(const struct descendants *descendants, const struct descendants_image *image,
+static void add_objects(const struct descendants *d, const struct descendants_image *image,
 			size_t count, struct objects *objects)
 {
 	const struct code *code;
@@ -352,7 +353,7 @@ static void add_objects(const struct descendants *descendants, const struct desc
 		if (!image->base)
 			return;
 		count = image->copied;
-		image = &descendants->image[image->base - 1];
+		image = &d->image[image->base - 1];
 		/* An image no longer has any mappings once the library is in its memory. */
 		if (count > image->codes)
 			count = image->codes;
@@ -360,25 +361,25 @@ static void add_objects(const struct descendants *descendants, const struct desc
 }
 
 /* Return the path of the program, or NULL if unknown. */
-static char *program_of(const struct descendants *descendants, const struct descendants_image *image)
+static char *program_of(const struct descendants *d, const struct descendants_image *image)
 {
 	while (image->base)
-		image = &descendants->image[image->base - 1];
+		image = &d->image[image->base - 1];
 	return image->codes ? image->code[0].path : NULL;
 }
 
-static void describe(const struct descendants *descendants, const struct descendants_image *image, char **argv,
-		     struct tree *tree, const struct trigger_clock *clock)
+static void describe(const struct descendants *d, const struct descendants_image *image,
+		     char **argv, struct tree *tree, const struct trigger_clock *clock)
 {
 	struct objects objects = { .count = 0 };
 	const struct tree_process process = {
-		.pid = image->pid, .parent = image->parent, .exe = program_of(descendants, image),
+		.pid = image->pid, .parent = image->parent, .exe = program_of(d, image),
 		.from = clock->hz ? trigger_ticks(clock, image->from) : 0,
 		.to = clock->hz && image->to != UINT64_MAX ? trigger_ticks(clock, image->to) : 0,
 		.argv = argv, .outside = true,
 	};
 
-	add_objects(descendants, image, image->codes, &objects);
+	add_objects(d, image, image->codes, &objects);
 	tree_add(tree, &process, &objects, false);
 	objects_free(&objects);
 }
@@ -400,8 +401,8 @@ static void name(struct descendants_rest *rest, const char *program)
 		sprintf(rest->names + used, "%s%s", used ? ", " : "", program);
 }
 
-void descendants_rest(struct descendants *descendants, pid_t program, char **argv, struct tree *tree,
-		 const struct trigger_clock *clock, struct descendants_rest *rest)
+void descendants_rest(struct descendants *d, pid_t program, char **argv, struct tree *tree,
+		      const struct trigger_clock *clock, struct descendants_rest *rest)
 {
 	size_t described = tree_count(tree), i;
 	struct descendants_image *image;
@@ -411,15 +412,15 @@ void descendants_rest(struct descendants *descendants, pid_t program, char **arg
 	 * Skip the first image, which is this process; the program's process begins as a copy of
 	 * it.
 	 */
-	for (i = 1; i < descendants->count; i++) {
-		image = &descendants->image[i];
+	for (i = 1; i < d->count; i++) {
+		image = &d->image[i];
 		if (!image->base || image->replaced)
 			continue;
 		image->joined = has_joined(tree, image->pid);
 		rest->lost += image->library && !image->joined;
 	}
-	for (i = 1; i < descendants->count; i++) {
-		image = &descendants->image[i];
+	for (i = 1; i < d->count; i++) {
+		image = &d->image[i];
 		/*
 		 * Omit images with the library, copies that have joined, copies of this process,
 		 * and copies that ran only until they executed a program.
@@ -429,10 +430,9 @@ void descendants_rest(struct descendants *descendants, pid_t program, char **arg
 			continue;
 		/* Processes that have joined take precedence in the side-car file. */
 		if (described++ < META_PROCESSES_MAX)
-			describe(descendants, image, image->pid == program ? argv : NULL, tree,
-				 clock);
+			describe(d, image, image->pid == program ? argv : NULL, tree, clock);
 		else
-			descendants->left_out++;
+			d->left_out++;
 		if (image->pid == program) {
 			argv = NULL;
 		} else if (!image->replaced) {
@@ -442,11 +442,11 @@ void descendants_rest(struct descendants *descendants, pid_t program, char **arg
 	}
 }
 
-size_t descendants_children(const struct descendants *descendants, pid_t program)
+size_t descendants_children(const struct descendants *d, pid_t program)
 {
 	size_t children = 0, i;
 
-	for (i = 1; i < descendants->count; i++)
-		children += descendants->image[i].base && descendants->image[i].pid != program;
+	for (i = 1; i < d->count; i++)
+		children += d->image[i].base && d->image[i].pid != program;
 	return children;
 }

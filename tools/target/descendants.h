@@ -75,8 +75,9 @@ struct descendants_rest {
  * @argv:	the program's command line
  * @clock:	converts times to the trace's clock
  */
-void descendants_rest(struct descendants *descendants, pid_t program, char **argv, struct tree *tree,
-		 const struct trigger_clock *clock, struct descendants_rest *rest);
+void descendants_rest(struct descendants *descendants, pid_t program, char **argv,
+		      struct tree *tree, const struct trigger_clock *clock,
+		      struct descendants_rest *rest);
 
 /** descendants_children() - return the number of processes that descend from @program */
 size_t descendants_children(const struct descendants *descendants, pid_t program);

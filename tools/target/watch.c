@@ -62,7 +62,8 @@ static int open_cpu(int cpu, bool seldom, bool threads)
 			    PERF_FLAG_FD_CLOEXEC);
 }
 
-int watch_open(struct watch *watch, bool seldom, struct names *names, struct descendants *descendants)
+int watch_open(struct watch *watch, bool seldom, struct names *names,
+	       struct descendants *descendants)
 {
 	size_t most = (size_t)sysconf(_SC_NPROCESSORS_CONF), cpu;
 	int fd = -1, error;

@@ -37,7 +37,8 @@ struct watch {
  *
  * Return: 0, or an error number.
  */
-int watch_open(struct watch *watch, bool seldom, struct names *names, struct descendants *descendants);
+int watch_open(struct watch *watch, bool seldom, struct names *names,
+	       struct descendants *descendants);
 
 /** watch_report() - report that watch_open() failed: objects are not detected */
 void watch_report(int error);
