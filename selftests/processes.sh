@@ -35,6 +35,15 @@ tree pieces --rotate 16k $p/tree fork 100
 run placed taskset 2 sifive-trace record --children -o placed.rtd sh -c "taskset -p \$\$"
 ls -d /tmp/sifive-trace.* >left.txt 2>/dev/null
 
+# A user who cannot map perf rings, so that no events of processes arrive.
+mkdir -m 777 /tmp/any; cp /target/sifive-trace /target/libsifive-perf.so /tmp
+$p/caps file /tmp/sifive-trace; chmod 666 /dev/sifive-trace
+echo 0 >/proc/sys/kernel/perf_event_mlock_kb
+run unwatched $p/caps user /bin/sh -c "ulimit -l 0
+	exec /tmp/sifive-trace record --children -i 1ms -o /tmp/any/unwatched.rtd $p/busy-static 100"
+echo 516 >/proc/sys/kernel/perf_event_mlock_kb
+cp /tmp/any/unwatched.rtd* .; rm -r /tmp/any /tmp/sifive-trace /tmp/libsifive-perf.so
+
 # Kill the recorder. The device must then be free again, and the recorded processes must continue.
 sifive-trace record --children -o killed.rtd $p/tree fork 200 >killed.txt 2>killed.err & command=$!
 until [ -s killed.rtd ]; do sleep 0.1; done
@@ -220,6 +229,9 @@ says unsampled "without the library were not recorded: " \
 	"static children are reported if nothing is sampled"
 meta unsampled '[p["library"] for p in m["processes"] if "library" in p].count(False) >= 2 and [p["args"][1] for p in m["processes"] if "library" not in p] == ["system", "work"]' \
 	"static children have entries that name them"
+says unwatched "cannot detect which objects programs load: " "without events of processes: this is reported"
+meta unwatched '[p["args"] for p in m["processes"]] == [["/target/record/busy-static", "100"]]' \
+	"without events of processes: a static program has an entry"
 says clone "up to 1 process did not join the recording: " "clone() alone: the child is reported"
 meta clone 'm["lost"]["unrecorded"] == 1' "clone() alone: the side-car file counts the child"
 command report --strict "$out/clone.rtd" >/dev/null 2>"$out/strict.err"

@@ -128,11 +128,17 @@ static void report_rest(struct recording *r)
 /* Complete and write the capture, and report what is missing from it. */
 static int save(struct recording *r)
 {
+	const struct tree_process program = {
+		.pid = r->launched.pid, .parent = getpid(), .argv = r->argv,
+	};
 	int error;
 
 	drain_rest(&r->drain);
 	if (r->join && r->loads && r->launched.signal)
 		recording_report_end(r->launched.signal);
+	/* Without events of processes, only the program is known. */
+	if (r->join && !r->loads && !r->descendants.image)
+		tree_add(&r->tree, &program, &r->objects, false);
 	if (r->join && r->descendants.image)
 		report_rest(r);
 	else

@@ -197,7 +197,7 @@ static struct objects *objects_of(void *argument, pid_t pid)
 	if (recording_attaches(r))
 		return attach_objects_of(&r->attach, pid);
 	/* If processes join the session, @descendants collects their objects. */
-	if (r->join)
+	if (r->join && r->descendants.image)
 		return NULL;
 	/* The library records the objects of its process. */
 	if (r->loads && !waits(r))
