@@ -29,7 +29,7 @@ FIXTURE(descendants)
 
 FIXTURE_SETUP(descendants)
 {
-	self->descendants = (struct descendants){ .count = 0 };
+	self->descendants = (struct descendants){ .programs = true };
 	ASSERT_EQ(0, descendants_open(&self->descendants));
 	ASSERT_EQ(0, tree_open(&self->tree));
 }
@@ -283,6 +283,21 @@ TEST_F(descendants, unrelated_processes_are_ignored)
 	EXPECT_EQ(0, self->found.lost);
 	EXPECT_EQ(0, self->found.others);
 	EXPECT_EQ(0, descendants_children(&self->descendants, PROGRAM));
+}
+
+/* As for a recording that only counts the processes. */
+TEST_F(descendants, programs_are_kept_only_if_needed)
+{
+	self->descendants.programs = false;
+	executes(self, 20, PROGRAM, "/bin/program", true);
+	executes(self, 40, CHILD, "/bin/static", false);
+	EXPECT_EQ(0, self->descendants.events);
+	forks(self, 10, getpid(), PROGRAM);
+	forks(self, 30, PROGRAM, CHILD);
+	task(self, PERF_RECORD_EXIT, 50, CHILD, PROGRAM);
+	EXPECT_EQ(3, self->descendants.events);
+	descendants_apply(&self->descendants, 1000);
+	EXPECT_EQ(1, descendants_children(&self->descendants, PROGRAM));
 }
 
 TEST_HARNESS_MAIN

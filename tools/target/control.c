@@ -232,7 +232,7 @@ static int hold(struct perf_setup *setup, int ready)
 		return EXIT_UNREADABLE;
 	}
 	state.began = device.began;
-	error = watch_open(&watch, false, names_open(&names) ? NULL : &names, NULL);
+	error = watch_open(&watch, false, true, names_open(&names) ? NULL : &names, NULL);
 	if (error)
 		watch_report(error);
 	if (names.thread)

@@ -217,6 +217,8 @@ void descendants_event(struct descendants *d, const struct perf_event_header *re
 	const struct mapping *mapping = (const void *)record;
 	const size_t size = record->size;
 
+	if (!d->programs && record->type != PERF_RECORD_FORK && record->type != PERF_RECORD_EXIT)
+		return;
 	/* Ignore the starts and ends of a process's other threads. */
 	if (record->type == PERF_RECORD_MMAP2 && size > sizeof(*mapping) + sizeof(struct stamp))
 		keep_mapping(d, mapping);

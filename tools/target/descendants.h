@@ -24,6 +24,7 @@ struct perf_event_header;
  * @image:	the @count programs in memory, in order of appearance: one for each process, and
  *		one more for each program that it executes
  * @index:	index of each process's latest entry in @image
+ * @programs:	also keep the programs that processes execute; set it before events are kept
  * @event:	the @events events that descendants_apply() has not applied yet, with room for @room
  * @left_out:	number of programs that exceeded a limit
  * @missed:	number of lost events
@@ -32,6 +33,7 @@ struct descendants {
 	struct descendants_image	*image;
 	size_t			count;
 	struct hash		index;
+	bool			programs;
 	struct descendants_event	*event;
 	size_t			events, room;
 	uint64_t		left_out;

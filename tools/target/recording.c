@@ -208,9 +208,14 @@ static struct objects *objects_of(void *argument, pid_t pid)
 void recording_watch(struct recording *r, bool threads)
 {
 	const bool descendants = !r->all && !recording_attaches(r) && !r->alone;
+	/* If the library records only the program, it keeps the objects. */
+	const bool mappings = !r->loads || r->join || waits(r);
 	int error;
 
-	error = watch_open(&r->watch, true, threads && !names_open(&r->names) ? &r->names : NULL,
+	/* Without --children, processes are only counted. */
+	r->descendants.programs = r->join;
+	error = watch_open(&r->watch, true, mappings,
+			   threads && !names_open(&r->names) ? &r->names : NULL,
 			   descendants && !descendants_open(&r->descendants) ? &r->descendants :
 									       NULL);
 	if (!error)

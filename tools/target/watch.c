@@ -39,15 +39,15 @@ struct loss {
 	uint64_t			lost;
 };
 
-static int open_cpu(int cpu, bool seldom, bool threads)
+static int open_cpu(int cpu, bool seldom, bool mappings, bool names)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_DUMMY,
-		.mmap = 1,
-		.mmap2 = 1,
-		.comm = threads,
+		.mmap = mappings,
+		.mmap2 = mappings,
+		.comm = names,
 		.task = 1,
 		.sample_type = PERF_SAMPLE_TIME,
 		.sample_id_all = 1,
@@ -62,9 +62,10 @@ static int open_cpu(int cpu, bool seldom, bool threads)
 			    PERF_FLAG_FD_CLOEXEC);
 }
 
-int watch_open(struct watch *watch, bool seldom, struct names *names,
+int watch_open(struct watch *watch, bool seldom, bool mappings, struct names *names,
 	       struct descendants *descendants)
 {
+	const bool comm = names || (descendants && descendants->programs);
 	size_t most = (size_t)sysconf(_SC_NPROCESSORS_CONF), cpu;
 	int fd = -1, error;
 
@@ -72,7 +73,7 @@ int watch_open(struct watch *watch, bool seldom, struct names *names,
 	watch->event = calloc(most + 1, sizeof(*watch->event));
 	watch->ring = calloc(most, sizeof(*watch->ring));
 	for (cpu = 0; watch->event && watch->ring && cpu < most; cpu++) {
-		fd = open_cpu((int)cpu, seldom, names || descendants);
+		fd = open_cpu((int)cpu, seldom, mappings, comm);
 		/* The CPU is offline. */
 		if (fd < 0 && errno == ENODEV)
 			continue;

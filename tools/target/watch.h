@@ -32,12 +32,13 @@ struct watch {
  * watch_open() - start watching all processes
  * @watch:	the result; needs watch_close(), even after an error
  * @seldom:	set if watch_wait() is to return when a ring is filling up, not at the first event
+ * @mappings:	set if executable mappings are needed; otherwise perf writes no events for them
  * @names:	receives events about threads, or NULL
  * @descendants:	receives events about processes, or NULL
  *
  * Return: 0, or an error number.
  */
-int watch_open(struct watch *watch, bool seldom, struct names *names,
+int watch_open(struct watch *watch, bool seldom, bool mappings, struct names *names,
 	       struct descendants *descendants);
 
 /** watch_report() - report that watch_open() failed: objects are not detected */
