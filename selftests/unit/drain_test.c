@@ -21,12 +21,16 @@
 
 static struct sifive_trace_status status;
 
+/* Number of times that losses and sinks were read. */
+static unsigned int losses_read, sinks_read;
+
 /*
  * Simulates the driver's ioctl() calls; sources that make them are compiled with
  * -Dioctl=mock_ioctl.
  */
 int mock_ioctl(int fd, unsigned long request, ...)
 {
+	struct sifive_trace_sink *sink;
 	va_list arguments;
 	void *argument;
 
@@ -35,6 +39,13 @@ int mock_ioctl(int fd, unsigned long request, ...)
 	va_end(arguments);
 	if (request == SIFIVE_TRACE_IOC_STATUS)
 		memcpy(argument, &status, sizeof(status));
+	losses_read += request == SIFIVE_TRACE_IOC_LOSSES;
+	if (request != SIFIVE_TRACE_IOC_SINK)
+		return 0;
+	sinks_read++;
+	sink = argument;
+	sink->gaps = status.gaps;
+	sink->lost = status.lost;
 	return 0;
 }
 
@@ -369,6 +380,31 @@ TEST_F(drain, drops_are_listed_with_begin_end_and_number)
 	now.fulls = 3;
 	now.full_ns = 1000;
 	EXPECT_FALSE(gaps_room(&room, &now, 9, 4000, true, &gap));
+}
+
+TEST_F(drain, losses_are_read_only_when_there_can_be_new_ones)
+{
+	const struct gaps *gaps = &self->drain.sink[0].gaps;
+
+	losses_read = 0;
+	sinks_read = 0;
+	drain_look(&self->drain, false);
+	EXPECT_EQ(0, sinks_read);
+	status.gaps = 1;
+	status.lost = 100;
+	drain_look(&self->drain, false);
+	drain_look(&self->drain, false);
+	EXPECT_EQ(1, sinks_read);
+	/* The rest of a cut message. */
+	status.lost = 110;
+	drain_look(&self->drain, false);
+	EXPECT_EQ(2, sinks_read);
+	EXPECT_EQ(1, gaps->count);
+	EXPECT_EQ(110, gaps->gap[0].bytes);
+	EXPECT_EQ(0, losses_read);
+	status.fulls = 1;
+	drain_look(&self->drain, false);
+	EXPECT_EQ(1, losses_read);
 }
 
 TEST_F(drain, lost_bytes_are_listed_and_the_list_is_bounded)

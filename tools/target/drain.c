@@ -344,24 +344,40 @@ static void hide(const struct drain *d)
 		fputs("\r\033[K", stderr);
 }
 
+/* Whether sinks have lost bytes since the last look. */
+static bool has_lost(const struct drain *d, const struct sifive_trace_status *status)
+{
+	uint64_t gaps = 0, lost = 0;
+	uint32_t i;
+
+	for (i = 0; i < d->sinks; i++) {
+		gaps += d->sink[i].gaps.seen;
+		lost += d->sink[i].gaps.lost;
+	}
+	return status->gaps != gaps || status->lost != lost;
+}
+
 void drain_look(struct drain *d, bool last)
 {
 	struct sifive_trace_status status = { .size = sizeof(status) };
 	struct sifive_trace_losses losses = { .size = sizeof(losses) };
 	struct gaps_entry gap;
-	bool dropped;
+	bool dropped, lost;
 	uint32_t i;
 
-	if (ioctl(d->control, SIFIVE_TRACE_IOC_STATUS, &status) || status.capture != d->capture ||
-	    ioctl(d->control, SIFIVE_TRACE_IOC_LOSSES, &losses))
+	if (ioctl(d->control, SIFIVE_TRACE_IOC_STATUS, &status) || status.capture != d->capture)
 		return;
+	/* Programs drop records only while there is no room. */
+	if (status.fulls && ioctl(d->control, SIFIVE_TRACE_IOC_LOSSES, &losses))
+		return;
+	lost = has_lost(d, &status);
 	dropped = gaps_room(&d->room, &status, losses.dropped, perf_device_now(), last, &gap);
 	for (i = 0; i < d->sinks; i++) {
 		struct sifive_trace_sink sink = { .size = sizeof(sink), .index = i };
 
 		if (dropped)
 			gaps_add(&d->sink[i].gaps, &gap);
-		if (status.gaps && !ioctl(d->control, SIFIVE_TRACE_IOC_SINK, &sink))
+		if (lost && !ioctl(d->control, SIFIVE_TRACE_IOC_SINK, &sink))
 			gaps_sink(&d->sink[i].gaps, &sink);
 	}
 }
