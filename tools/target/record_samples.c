@@ -67,20 +67,18 @@ static int describe(struct recording *r, const char *path, const struct trigger_
 }
 
 /* Write the bytes and side-car files of the capture to @path. */
-static int write_capture(struct recording *r, const char *path)
+static int write_capture(struct recording *r, const char *path, const struct trigger_clock *clock)
 {
 	char description[] = "/tmp/sifive-trace.XXXXXX";
 	int fd = mkstemp(description), error;
-	struct trigger_clock clock = { .hz = 0 };
 
 	if (fd < 0) {
 		report("%s: %s", description, strerror(errno));
 		return -1;
 	}
 	close(fd);
-	trigger_clock(&r->device, &clock);
-	set_clock(r, &clock);
-	error = describe(r, description, &clock) ||
+	set_clock(r, clock);
+	error = describe(r, description, clock) ||
 		capture_save(r->device.fd, path, description, NULL,
 			     r->drain.sinks ? &r->drain : NULL, r->device.ran,
 			     r->quiet);
@@ -99,15 +97,13 @@ static int archive(const struct recording *r)
 	return error;
 }
 
-/* Report the processes that have not joined, and describe those without the library. */
-static void report_rest(struct recording *r)
+/* Report the processes that have not joined, and describes those without the library. */
+static void report_rest(struct recording *r, const struct trigger_clock *clock)
 {
 	struct descendants_rest rest;
-	struct trigger_clock clock;
 	bool one;
 
-	trigger_clock(&r->device, &clock);
-	descendants_rest(&r->descendants, r->launched.pid, r->argv, &r->tree, &clock, &rest);
+	descendants_rest(&r->descendants, r->launched.pid, r->argv, &r->tree, clock, &rest);
 	sidecar_unrecorded(rest.lost);
 	if (rest.lost)
 		report("up to %zu process%s did not join the recording: perhaps created by clone() alone, within a record, or without access to %s",
@@ -131,19 +127,21 @@ static int save(struct recording *r)
 	const struct tree_process program = {
 		.pid = r->launched.pid, .parent = getpid(), .argv = r->argv,
 	};
+	struct trigger_clock clock;
 	int error;
 
 	drain_rest(&r->drain);
+	trigger_clock(&r->device, &clock);
 	if (r->join && r->loads && r->launched.signal)
 		recording_report_end(r->launched.signal);
 	/* Without events of processes, only the program is known. */
 	if (r->join && !r->loads && !r->descendants.image)
 		tree_add(&r->tree, &program, &r->objects, false);
 	if (r->join && r->descendants.image)
-		report_rest(r);
+		report_rest(r, &clock);
 	else
 		recording_report_alone(r);
-	error = write_capture(r, r->output);
+	error = write_capture(r, r->output, &clock);
 	attach_sum(&r->attach, &r->objects);
 	objects_report(&r->objects);
 	names_report(&r->names);
@@ -180,6 +178,7 @@ static void end_snapshot(struct recording *r)
 int record_snapshot(struct recording *r)
 {
 	char path[PATH_MAX + 16], byte;
+	struct trigger_clock clock;
 	int held, error;
 
 	if (r->unwritten) {
@@ -196,8 +195,12 @@ int record_snapshot(struct recording *r)
 	else if (r->launched.pid > 0 && !r->loads)
 		objects_add(&r->objects, r->launched.pid);
 	snprintf(path, sizeof(path), "%s.%u", r->output, r->snapshots + 1);
-	error = r->loads ? capture_peek(held, path, r->output, &r->mark, &r->hit) :
-			   write_capture(r, path);
+	if (r->loads) {
+		error = capture_peek(held, path, r->output, &r->mark, &r->hit);
+	} else {
+		trigger_clock(&r->device, &clock);
+		error = write_capture(r, path, &clock);
+	}
 	if (held >= 0)
 		close(held);
 	if (error > 0)
