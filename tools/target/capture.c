@@ -412,11 +412,7 @@ int capture_save(int fd, const char *path, const char *description,
 		failed |= error;
 	}
 	losses_report(fd, &status, false);
-	if (!quiet) {
-		losses_pauses(&status);
-		losses_stalls(&status);
-	}
-	losses_waits(&status, drain);
+	losses_times(&status, drain, quiet);
 	return failed ? -1 : 0;
 }
 

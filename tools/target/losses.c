@@ -34,30 +34,21 @@ void losses_sink(const char *name, const struct sifive_trace_sink *sink,
 		       name, (uint64_t)sink->bytes);
 }
 
-/* A wait is not a loss, but it has slowed the program down. */
-void losses_waits(const struct sifive_trace_status *status, const struct drain *drain)
+void losses_times(const struct sifive_trace_status *status, const struct drain *drain, bool quiet)
 {
-	if (drain && !drain->quiet && status->waits)
-		report("the program waited for this command %" PRIu64 " times, %.3f s in total for all threads: use a larger -b, or record less",
-		       (uint64_t)status->waits, (double)status->waited / 1e9);
-}
-
-/* A pause is not a loss, but nothing was recorded during it. */
-void losses_pauses(const struct sifive_trace_status *status)
-{
+	if (quiet)
+		return;
 	if (status->pauses)
 		report("paused %" PRIu64 " time%s, %.3f s: nothing was recorded during that time",
 		       (uint64_t)status->pauses, status->pauses == 1 ? "" : "s",
 		       (double)status->paused / 1e9);
-}
-
-/* A stall is not a loss, but it has slowed the program down. */
-void losses_stalls(const struct sifive_trace_status *status)
-{
 	if (status->stalls)
 		report("%u encoder%s stalled %s hart, or lost messages: programs ran slower; record less",
 		       status->stalls, status->stalls == 1 ? "" : "s",
 		       status->stalls == 1 ? "its" : "their");
+	if (drain && status->waits)
+		report("the program waited for this command %" PRIu64 " times, %.3f s in total for all threads: use a larger -b, or record less",
+		       (uint64_t)status->waits, (double)status->waited / 1e9);
 }
 
 void losses_report(int fd, const struct sifive_trace_status *status, bool library)

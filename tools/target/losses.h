@@ -18,19 +18,11 @@ void losses_gaps(const char *name, const struct sifive_trace_sink *sink, const c
 void losses_sink(const char *name, const struct sifive_trace_sink *sink, bool quiet);
 
 /**
- * losses_waits() - report waits, which are not a loss but slow the program down; @drain
- * may be NULL
+ * losses_times() - unless @quiet, report pauses, stalls and waits: they are not losses, but nothing
+ * was recorded during pauses, and stalls and waits slowed programs down
+ * @drain:	NULL if the capture was not drained: nothing can have waited
  */
-void losses_waits(const struct sifive_trace_status *status, const struct drain *drain);
-
-/** losses_stalls() - report stalls, which are not a loss, although they slowed programs down */
-void losses_stalls(const struct sifive_trace_status *status);
-
-/**
- * losses_pauses() - report pauses, which are not a loss, although nothing was recorded
- * during them
- */
-void losses_pauses(const struct sifive_trace_status *status);
+void losses_times(const struct sifive_trace_status *status, const struct drain *drain, bool quiet);
 
 /**
  * losses_report() - report records that the program and the kernel could not

@@ -268,14 +268,10 @@ int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *
 	drain_rest(drain);
 	for (i = 0; error >= 0 && i < drain->sinks; i++)
 		error |= finish_sink(fd, drain, i, ran, finished);
-	if (error >= 0)
+	if (error >= 0) {
 		losses_report(fd, &status, *finished);
-	if (error >= 0 && !drain->quiet) {
-		losses_pauses(&status);
-		losses_stalls(&status);
+		losses_times(&status, drain, drain->quiet);
 	}
-	if (error >= 0)
-		losses_waits(&status, drain);
 	if (error >= 0 && mark->sampled)
 		error |= losses_samples(&status) ? 1 : 0;
 	close(fd);
