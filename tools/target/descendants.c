@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* See descendants.h. */
 #include <limits.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "../text.h"
 #include "../trace/meta.h"
 #include "descendants.h"
+#include "perf_ring.h"
 
 #define LIBRARY		"libsifive-perf.so"
 
@@ -48,38 +48,6 @@ struct descendants_image {
 	bool		library, replaced, joined, gone;
 	struct code	*code;
 	size_t		codes;
-};
-
-/* Data that perf appends to each record. */
-struct stamp {
-	uint64_t	time;
-};
-
-/*
- * perf's records of a thread's new name, of the start or end of a thread, and of an executable
- * mapping.
- */
-struct comm {
-	struct perf_event_header	header;
-	uint32_t			pid, tid;
-	char				name[];
-};
-
-struct task {
-	struct perf_event_header	header;
-	uint32_t			pid, parent;
-	uint32_t			tid, parent_tid;
-	uint64_t			time;
-};
-
-struct mapping {
-	struct perf_event_header	header;
-	uint32_t			pid, tid;
-	uint64_t			address, length, offset;
-	uint32_t			major, minor;
-	uint64_t			inode, generation;
-	uint32_t			protection, flags;
-	char				path[];
 };
 
 /**
@@ -169,7 +137,6 @@ static void keep(struct descendants *d, struct descendants_event event,
 		 const struct perf_event_header *record)
 {
 	struct descendants_event *more;
-	struct stamp stamp;
 
 	if (d->events == d->room) {
 		more = reallocarray(d->event, 2 * d->room + 64, sizeof(*more));
@@ -181,14 +148,13 @@ static void keep(struct descendants *d, struct descendants_event event,
 		d->event = more;
 		d->room = 2 * d->room + 64;
 	}
-	memcpy(&stamp, (const char *)record + record->size - sizeof(stamp), sizeof(stamp));
-	event.time = stamp.time;
+	event.time = perf_ring_time(record);
 	event.type = record->type;
 	event.order = d->events;
 	d->event[d->events++] = event;
 }
 
-static void keep_mapping(struct descendants *d, const struct mapping *mapping)
+static void keep_mapping(struct descendants *d, const struct perf_mapping *mapping)
 {
 	const struct descendants_event event = {
 		.pid = (pid_t)mapping->pid,
@@ -202,7 +168,7 @@ static void keep_mapping(struct descendants *d, const struct mapping *mapping)
 		d->missed++;
 }
 
-static void keep_name(struct descendants *d, const struct comm *comm)
+static void keep_name(struct descendants *d, const struct perf_comm *comm)
 {
 	struct descendants_event event = { .pid = (pid_t)comm->pid };
 
@@ -212,21 +178,21 @@ static void keep_name(struct descendants *d, const struct comm *comm)
 
 void descendants_event(struct descendants *d, const struct perf_event_header *record)
 {
-	const struct comm *comm = (const void *)record;
-	const struct task *task = (const void *)record;
-	const struct mapping *mapping = (const void *)record;
+	const struct perf_comm *comm = (const void *)record;
+	const struct perf_task *task = (const void *)record;
+	const struct perf_mapping *mapping = (const void *)record;
 	const size_t size = record->size;
 
 	if (!d->programs && record->type != PERF_RECORD_FORK && record->type != PERF_RECORD_EXIT)
 		return;
 	/* Ignore the starts and ends of a process's other threads. */
-	if (record->type == PERF_RECORD_MMAP2 && size > sizeof(*mapping) + sizeof(struct stamp))
+	if (record->type == PERF_RECORD_MMAP2 && size > sizeof(*mapping) + PERF_TIME_SIZE)
 		keep_mapping(d, mapping);
 	else if (record->type == PERF_RECORD_COMM && record->misc & PERF_RECORD_MISC_COMM_EXEC &&
-		 size > sizeof(*comm) + sizeof(struct stamp))
+		 size > sizeof(*comm) + PERF_TIME_SIZE)
 		keep_name(d, comm);
 	else if ((record->type == PERF_RECORD_FORK || record->type == PERF_RECORD_EXIT) &&
-		 size >= sizeof(*task) + sizeof(struct stamp) && task->pid == task->tid)
+		 size >= sizeof(*task) + PERF_TIME_SIZE && task->pid == task->tid)
 		keep(d, (struct descendants_event){
 			.pid = (pid_t)task->pid, .parent = (pid_t)task->parent,
 		}, record);

@@ -2,7 +2,6 @@
 /* See names.h. */
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "../command.h"
 #include "../trace/meta.h"
 #include "names.h"
+#include "perf_ring.h"
 #include "proc.h"
 
 /* Size of a thread's name with its NUL; /proc has longer names of kernel threads than perf. */
@@ -28,26 +28,6 @@ struct names_thread {
 	bool	ended;
 	bool	unclear;
 	bool	described;
-};
-
-/* Data that perf appends to each record. */
-struct stamp {
-	uint64_t	time;
-};
-
-/* perf's record of a thread's new name. */
-struct comm {
-	struct perf_event_header	header;
-	uint32_t			pid, tid;
-	char				name[];
-};
-
-/* perf's record of the start or end of a thread, with the ids of its parent. */
-struct task {
-	struct perf_event_header	header;
-	uint32_t			pid, parent;
-	uint32_t			tid, parent_tid;
-	uint64_t			time;
 };
 
 /**
@@ -209,20 +189,18 @@ static struct names_event *new_event(struct names *names)
 
 void names_event(struct names *names, const struct perf_event_header *record)
 {
-	const struct comm *comm = (const void *)record;
-	const struct task *task = (const void *)record;
+	const struct perf_comm *comm = (const void *)record;
+	const struct perf_task *task = (const void *)record;
 	struct names_event *event;
-	struct stamp stamp;
 
-	if (record->type == PERF_RECORD_COMM ? record->size <= sizeof(*comm) + sizeof(stamp) :
+	if (record->type == PERF_RECORD_COMM ? record->size <= sizeof(*comm) + PERF_TIME_SIZE :
 	    (record->type != PERF_RECORD_FORK && record->type != PERF_RECORD_EXIT) ||
-	    record->size < sizeof(*task) + sizeof(stamp))
+	    record->size < sizeof(*task) + PERF_TIME_SIZE)
 		return;
 	event = new_event(names);
 	if (!event)
 		return;
-	memcpy(&stamp, (const char *)record + record->size - sizeof(stamp), sizeof(stamp));
-	event->time = stamp.time;
+	event->time = perf_ring_time(record);
 	event->type = record->type;
 	if (record->type == PERF_RECORD_COMM) {
 		event->pid = (pid_t)comm->pid;

@@ -40,13 +40,6 @@ struct sample {
 	uint64_t			sp;
 };
 
-/* The kernel writes this record before the first sample after a loss. */
-struct loss {
-	struct perf_event_header	header;
-	uint64_t			id;
-	uint64_t			lost;
-};
-
 /* The data that read() returns from an event's descriptor. */
 struct counted {
 	uint64_t	value;
@@ -275,7 +268,7 @@ static void read_ring(struct probes *probes, size_t at)
 	}
 	__atomic_store_n(&page->data_tail, head, __ATOMIC_SEQ_CST);
 	head = __atomic_load_n(&page->data_head, __ATOMIC_SEQ_CST);
-	if (head - begin + sizeof(struct sample) + sizeof(struct loss) >= PERF_RING_SIZE)
+	if (head - begin + sizeof(struct sample) + sizeof(struct perf_loss) >= PERF_RING_SIZE)
 		add(probes, (struct probe_event){ .time = latest, .until = perf_ring_now() });
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* See watch.h. */
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,33 +10,6 @@
 #include "../command.h"
 #include "perf_ring.h"
 #include "watch.h"
-
-/* The kernel's record of an executable mapping; the name follows. */
-struct mapping {
-	struct perf_event_header	header;
-	uint32_t			pid, tid;
-	uint64_t			address;
-	uint64_t			length;
-	uint64_t			offset;
-	uint32_t			major, minor;
-	uint64_t			inode;
-	uint64_t			generation;
-	uint32_t			protection, flags;
-	char				path[];
-};
-
-/* The kernel's record of a new process or thread. */
-struct fork {
-	struct perf_event_header	header;
-	uint32_t			pid, parent;
-};
-
-/* A record of lost events, written once the ring has room again. */
-struct loss {
-	struct perf_event_header	header;
-	uint64_t			id;
-	uint64_t			lost;
-};
 
 static int open_cpu(int cpu, bool seldom, bool mappings, bool names)
 {
@@ -139,22 +111,19 @@ void watch_close(struct watch *watch)
 	memset(watch, 0, sizeof(*watch));
 }
 
-static void add_mapping(struct objects *objects, const struct mapping *mapping)
+static void add_mapping(struct objects *objects, const struct perf_mapping *mapping)
 {
-	uint64_t time;
-
-	/* perf appends the time to the record. */
-	memcpy(&time, (const char *)mapping + mapping->header.size - sizeof(time), sizeof(time));
 	if (objects)
-		objects_map(objects, (pid_t)mapping->pid, time, mapping->path, mapping->address,
-			    mapping->length, mapping->offset);
+		objects_map(objects, (pid_t)mapping->pid, perf_ring_time(&mapping->header),
+			    mapping->path, mapping->address, mapping->length,
+			    mapping->offset);
 }
 
 /* Handle the start of a process; the same record also reports the start of a thread. */
-static void add_child(struct objects *objects, const struct fork *fork)
+static void add_child(struct objects *objects, const struct perf_task *task)
 {
-	if (objects && fork->pid != fork->parent)
-		objects_fork(objects, (pid_t)fork->parent);
+	if (objects && task->pid != task->parent)
+		objects_fork(objects, (pid_t)task->parent);
 }
 
 static void read_ring(struct watch *watch, struct perf_event_mmap_page *page,
@@ -164,9 +133,9 @@ static void read_ring(struct watch *watch, struct perf_event_mmap_page *page,
 	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
 	uint64_t tail = page->data_tail;
 	union {
-		struct mapping mapping;
-		struct fork fork;
-		struct loss loss;
+		struct perf_mapping mapping;
+		struct perf_task task;
+		struct perf_loss loss;
 		/* The length of a record is a 16-bit number; the last byte is for a NUL. */
 		char bytes[65536];
 	} record;
@@ -188,11 +157,11 @@ static void read_ring(struct watch *watch, struct perf_event_mmap_page *page,
 				watch->descendants->missed += record.loss.lost;
 		}
 		if (header->type == PERF_RECORD_MMAP2 &&
-		    header->size > sizeof(struct mapping))
+		    header->size > sizeof(struct perf_mapping))
 			add_mapping(objects_of(context, (pid_t)record.mapping.pid),
 				    &record.mapping);
 		if (header->type == PERF_RECORD_FORK)
-			add_child(objects_of(context, (pid_t)record.fork.parent), &record.fork);
+			add_child(objects_of(context, (pid_t)record.task.parent), &record.task);
 		if (watch->names)
 			names_event(watch->names, header);
 		if (watch->descendants)
