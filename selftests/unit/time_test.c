@@ -160,6 +160,59 @@ TEST_F(command, short_calls_are_left_out)
 	EXPECT_NE(NULL, strstr(self->out, "0x22000"));
 }
 
+static unsigned int times_in(const char *text, const char *word)
+{
+	unsigned int times = 0;
+
+	while ((text = strstr(text, word))) {
+		times++;
+		text += strlen(word);
+	}
+	return times;
+}
+
+/* Commands without --time-threshold, and formats that contain all calls, ignore the recording's. */
+TEST_F(command, recorded_threshold_applies_only_where_calls_can_be_left_out)
+{
+	static const char meta[] = "{\"ts_hz\":1,\"part\":{\"threshold_ns\":999000000000000}}";
+	static const char * const arguments[] = {
+		"decode trace.rtd", "coverage trace.rtd", "export --format chrome trace.rtd",
+		"export --format ctf -o ctf trace.rtd", "export --format dqr -o dqr trace.rtd",
+		"export --format bolt trace.rtd", "export --format profgen trace.rtd",
+	};
+	uint64_t t[STEPS];
+	unsigned int i;
+
+	make_trace(self, t);
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	run(self, "graph -q trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "is shown without calls shorter than"));
+	for (i = 0; i < sizeof(arguments) / sizeof(arguments[0]); i++) {
+		run(self, "%s", arguments[i]);
+		EXPECT_EQ(NULL, strstr(self->out, "without calls")) {
+			TH_LOG("%s: %s", arguments[i], self->out);
+		}
+		EXPECT_EQ(NULL, strstr(self->err, "without calls")) {
+			TH_LOG("%s: %s", arguments[i], self->err);
+		}
+	}
+	run(self, "export -q --format chrome trace.rtd");
+	EXPECT_EQ(STEPS / 2, times_in(self->out, "\"ph\":\"B\""));
+	EXPECT_EQ(STEPS / 2, times_in(self->out, "\"ph\":\"E\""));
+	/* An option that does not apply leaves the previous output as it is. */
+	write_file("t.json", "before", 6);
+	run(self, "export --format chrome -o t.json --time-threshold 1s trace.rtd");
+	EXPECT_EQ(2, self->status);
+	run(self, "export --format ctf -o t.ctf --time-threshold 1s trace.rtd");
+	EXPECT_EQ(2, self->status);
+	EXPECT_EQ(-1, access("t.ctf", F_OK));
+	run(self, "export --format dqr -o t.dqr --time 1.. trace.rtd");
+	EXPECT_EQ(2, self->status);
+	EXPECT_EQ(-1, access("t.dqr", F_OK));
+	read_file("t.json", self->out);
+	EXPECT_STREQ("before", self->out);
+}
+
 TEST_F(command, time_ranges_add_up_to_the_whole)
 {
 	static char whole[SIZE];

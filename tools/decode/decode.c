@@ -8,6 +8,7 @@
 #include "format.h"
 #include "options.h"
 #include "output.h"
+#include "units.h"
 
 /* Indexes of two formats in formats[]. */
 #define FORMAT_CSV	1
@@ -131,6 +132,7 @@ static int command_decode(int argc, char **argv)
 	bool perf;
 
 	options_init(common);
+	common->threshold = UNITS_NO_TIME;
 	common->symbols.demangle = DEMANGLE_UNSET;
 	result = options_parse(&decode_command, &decode, common, OPTIONS_TRACES, argc, argv);
 	if (result)

@@ -329,6 +329,7 @@ const struct exporter export_bolt = {
 	.help = "instruction trace: a pre-aggregated profile of branches for llvm-bolt -aggregate-only -pa",
 	.run = run_bolt,
 	.flow = true,
+	.all_calls = true,
 };
 
 const struct exporter export_profgen = {
@@ -336,4 +337,5 @@ const struct exporter export_profgen = {
 	.help = "instruction trace: a profile of branches for llvm-profgen --unsymbolized-profile",
 	.run = run_profgen,
 	.flow = true,
+	.all_calls = true,
 };

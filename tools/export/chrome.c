@@ -379,6 +379,7 @@ static void chrome_free(struct export *export)
 const struct exporter export_chrome = {
 	.name = "chrome",
 	.help = "JSON for ui.perfetto.dev: calls of each thread, rate of each counter",
+	.all_calls = true,
 	.begin = chrome_begin,
 	.ops = {
 		.lost = chrome_lost,

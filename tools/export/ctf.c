@@ -422,6 +422,7 @@ const struct exporter export_ctf = {
 	.name = "ctf",
 	.help = "a folder in the Common Trace Format, for Trace Compass and babeltrace2",
 	.to_folder = true,
+	.all_calls = true,
 	.begin = ctf_begin,
 	.ops = { .lost = ctf_lost, .step = ctf_step, .recorded = ctf_recorded, .stop = ctf_stop },
 	.end = ctf_end,

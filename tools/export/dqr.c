@@ -570,5 +570,6 @@ const struct exporter export_dqr = {
 	.name = "dqr",
 	.help = "a folder that SiFive's decoder reads: traces, settings, programs",
 	.to_folder = true,
+	.all_calls = true,
 	.run = dqr_run,
 };

@@ -288,16 +288,6 @@ static int read_trace(struct export *export, const struct exporter *exporter)
 		return EXIT_UNREADABLE;
 	if (exporter->to_folder && make_folder(export->common.output))
 		return EXIT_UNREADABLE;
-	if (exporter->run && export->common.threshold)
-		return usage_error("--format %s contains all records: --time-threshold cannot be combined with it",
-				   exporter->name);
-	if ((exporter == &export_chrome || exporter == &export_perfetto) && export->common.threshold &&
-	    export->common.threshold != UNITS_NO_TIME)
-		return usage_error("--format %s writes each call when it begins: --time-threshold cannot be combined with it",
-				   exporter->name);
-	if (exporter->run && export->common.range.set)
-		return usage_error("--format %s always covers the whole trace: --time cannot be combined with it",
-				   exporter->name);
 	if (exporter->run)
 		return exporter->run(export) ? EXIT_UNREADABLE : EXIT_OK;
 	if (exporter->begin && exporter->begin(export))
@@ -381,6 +371,16 @@ static int command_export(int argc, char **argv)
 	if (export.object && !exporter->flow)
 		return usage_error("export: --object applies to profiles of branches (bolt, profgen), not to %s",
 				   exporter->name);
+	if (exporter->run && export.common.range.set)
+		return usage_error("export: --format %s always covers the whole trace: --time cannot be combined with it",
+				   exporter->name);
+	if (exporter->all_calls && export.common.threshold &&
+	    export.common.threshold != UNITS_NO_TIME)
+		return usage_error("export: --format %s always contains all calls: --time-threshold cannot be combined with it",
+				   exporter->name);
+	/* Nor does the recording's threshold apply. */
+	if (exporter->all_calls)
+		export.common.threshold = UNITS_NO_TIME;
 	if (exporter->to_folder && !export.common.output)
 		return usage_error("export: --format %s needs a folder: give -o FOLDER",
 				   exporter->name);

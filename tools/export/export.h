@@ -52,6 +52,8 @@ struct export {
  * @end:	called after the trace has been read, when the tree is complete; returns -1 on
  *		failure
  * @flow:	the exporter reads the instruction trace of one object
+ * @all_calls:	the format contains short calls too, because it contains records or branches, or
+ *		because a call is written when it begins: thresholds do not apply
  * @run:	used instead of the callbacks above: reads the trace itself; returns -1 after
  *		printing an error
  * @free:	frees @private, even after an error
@@ -63,6 +65,7 @@ struct exporter {
 	bool			to_folder;
 	bool			of_tree;
 	bool			flow;
+	bool			all_calls;
 	int			(*begin)(struct export *export);
 	struct analysis_ops	ops;
 	int			(*end)(struct export *export);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Writes Perfetto's own trace format: a sequence of packets for each thread, with
- * names that are written once, times relative to the previous packet, and
- * counters as tracks. Packets are compressed in groups. Times are in
- * nanoseconds, or in ticks if the rate is unknown.
+ * Writes Perfetto's own trace format: a sequence of packets for each thread, with names that are
+ * written once, times relative to the previous packet, and counters as tracks. Packets are
+ * compressed in groups. Times are in nanoseconds, or in ticks if the rate is unknown.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -784,6 +783,7 @@ static void perfetto_free(struct export *export)
 const struct exporter export_perfetto = {
 	.name = "perfetto",
 	.help = "Perfetto's own format: the same as chrome, in a tenth of the size",
+	.all_calls = true,
 	.begin = perfetto_begin,
 	.ops = {
 		.step = perfetto_step,

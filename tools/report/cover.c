@@ -8,6 +8,7 @@
 #include "covered.h"
 #include "coverage.h"
 #include "cover.h"
+#include "units.h"
 
 /* --demangle was not given, so the format determines the default. */
 #define DEMANGLE_UNSET	((enum demangle)-1)
@@ -309,6 +310,7 @@ static int command_coverage(int argc, char **argv)
 	int result;
 
 	options_init(&cover.common);
+	cover.common.threshold = UNITS_NO_TIME;
 	cover.common.symbols.demangle = DEMANGLE_UNSET;
 	result = options_parse(&coverage_command, &cover, &cover.common, OPTIONS_TRACES,
 			       argc, argv);
