@@ -41,19 +41,26 @@ uint64_t units_unit(const char *text)
 	return 0;
 }
 
+bool units_parse(const char *text, uint64_t *ns)
+{
+	uint64_t number;
+	char *end;
+
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	return *text >= '0' && *text <= '9' && !errno && number && units_unit(end) &&
+	       !__builtin_mul_overflow(number, units_unit(end), ns);
+}
+
 int units_set_threshold(void *at, const struct cli_option *option, const char *value)
 {
-	uint64_t number, *ns = at;
-	char *end;
+	uint64_t *ns = at;
 
 	if (option->words && !strcmp(value, option->words)) {
 		*ns = UNITS_NO_TIME;
 		return EXIT_OK;
 	}
-	errno = 0;
-	number = strtoull(value, &end, 10);
-	if (*value >= '0' && *value <= '9' && !errno && number && units_unit(end) &&
-	    !__builtin_mul_overflow(number, units_unit(end), ns) && *ns < UNITS_NO_TIME)
+	if (units_parse(value, ns) && *ns < UNITS_NO_TIME)
 		return EXIT_OK;
 	return cli_refuse(option, "a time such as 500ns, 5us or 10ms", value);
 }

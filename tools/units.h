@@ -26,6 +26,9 @@ const char *units_time(char *text, uint64_t ticks, uint64_t hz);
 /** units_unit() - return nanoseconds per unit "s", "ms", "us" or "ns", 0 for any other text */
 uint64_t units_unit(const char *text);
 
+/** units_parse() - parse "5us" as nanoseconds; false unless it is a time greater than 0 */
+bool units_parse(const char *text, uint64_t *ns);
+
 /**
  * units_set_threshold() - @set function of an option with a time such as "5us", stored as a
  * uint64_t in nanoseconds, or "none"

@@ -71,14 +71,8 @@ int trigger_set_slower(void *at, const struct cli_option *option, const char *va
 {
 	const char *colon = last_colon(value);
 	struct trigger *trigger = at;
-	uint64_t number = 0;
-	char *end = NULL;
 
-	errno = 0;
-	if (colon && colon[1] >= '0' && colon[1] <= '9')
-		number = strtoull(colon + 1, &end, 10);
-	if (!number || errno || !units_unit(end) ||
-	    __builtin_mul_overflow(number, units_unit(end), &trigger->limit))
+	if (!colon || !units_parse(colon + 1, &trigger->limit))
 		return cli_refuse(option, "FUNCTION:TIME, with a time such as 500us, 2ms or 1s",
 				  value);
 	trigger->slow = true;
