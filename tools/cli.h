@@ -101,6 +101,11 @@ struct cli_command {
 	  .list = lister, .listed = true,					\
 	  .set = cli_word, .offset = offsetof(type, member) }
 
+/* Defines a short form of --format, whose value is @member: --json for --format json. */
+#define CLI_AS(word, type, member, value)					\
+	{ .name = #word, .help = "the same as --format " #word,			\
+	  .set = cli_constant, .offset = offsetof(type, member), .most = value }
+
 /* The --help option of every command. */
 extern const struct cli_option cli_help_option;
 

@@ -41,10 +41,8 @@ static void list_formats(cli_add *add, void *context)
 
 static const struct cli_option decode_options[] = {
 	CLI_FORMAT(struct decode, format, list_formats),
-	{ .name = "csv", .help = "the same as --format csv",
-	  .set = cli_constant, .offset = offsetof(struct decode, format), .most = FORMAT_CSV },
-	{ .name = "json", .help = "the same as --format json",
-	  .set = cli_constant, .offset = offsetof(struct decode, format), .most = FORMAT_JSON },
+	CLI_AS(csv, struct decode, format, FORMAT_CSV),
+	CLI_AS(json, struct decode, format, FORMAT_JSON),
 	/* The keywords are in the order of enum values. */
 	{ .name = "values", .value = "delta|absolute|raw",
 	  .help = "how to show a counter: as its count since the previous record of the same source and channel (default); as its value or, in a trace of Delta counts, its count since the header; or as the number in the trace. '-' stands for an unknown number.",

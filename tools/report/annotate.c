@@ -33,7 +33,7 @@ static const struct cli_option annotate_options[] = {
 	{ .name = "format", .value = "text|json",
 	  .help = "text (default), or JSON for programs, with all digits",
 	  .set = cli_word, .offset = offsetof(struct annotate, json) },
-	REPORT_AS(json, struct annotate, json, true),
+	CLI_AS(json, struct annotate, json, true),
 	CLI_OUTPUT(struct annotate, common.output),
 	{ .name = NULL }
 };

@@ -50,7 +50,7 @@ static const struct cli_option graph_options[] = {
 	{ .name = "format", .value = "text|json",
 	  .help = "text (default), or JSON for programs, with all digits and counters",
 	  .set = cli_word, .offset = offsetof(struct graph, json) },
-	REPORT_AS(json, struct graph, json, true),
+	CLI_AS(json, struct graph, json, true),
 	CLI_OUTPUT(struct graph, common.output),
 	{ .name = NULL }
 };

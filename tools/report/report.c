@@ -68,8 +68,8 @@ static const struct cli_option file_options[] = {
 	{ .name = "format", .value = "text|csv|json",
 	  .help = "text (default), or for programs: one csv table, or JSON, with all digits",
 	  .set = cli_word, .offset = offsetof(struct report_options, format) },
-	REPORT_AS(csv, struct report_options, format, REPORT_CSV),
-	REPORT_AS(json, struct report_options, format, REPORT_JSON),
+	CLI_AS(csv, struct report_options, format, REPORT_CSV),
+	CLI_AS(json, struct report_options, format, REPORT_JSON),
 	CLI_OUTPUT(struct report_options, common.output),
 	{ .name = NULL }
 };

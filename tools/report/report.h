@@ -93,11 +93,6 @@ enum report_format {
 	REPORT_JSON,
 };
 
-/* Defines a short form of --format, such as --json for --format json; @member holds the format. */
-#define REPORT_AS(word, type, member, value)					\
-	{ .name = #word, .help = "the same as --format " #word,			\
-	  .set = cli_constant, .offset = offsetof(type, member), .most = value }
-
 /**
  * struct report_rows - the rows of csv and JSON, which have the same columns
  * @json:	JSON; the heading of csv is written separately
@@ -339,9 +334,9 @@ int report_intervals(const struct report_options *options);
  * @profile:	@count profiles, of which the first @before are from before the change
  */
 struct report_runs {
-	const struct profile	*profile;
-	unsigned int		before;
-	unsigned int		count;
+	struct profile	*profile;
+	unsigned int	before;
+	unsigned int	count;
 };
 
 /** report_diff() - write two programs' runs side by side; return an exit code */
