@@ -132,15 +132,6 @@ bool coverage_limited(const struct input *input)
 	return meta_part_is_set(&input->meta.part);
 }
 
-/* Whether calls are missing from the trace, rather than just not shown. */
-static bool lacks_calls(const struct meta_part *part)
-{
-	struct meta_part recorded = *part;
-
-	recorded.threshold = 0;
-	return meta_part_is_set(&recorded);
-}
-
 const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE])
 {
 	uint64_t run = input->meta.coverage.run_ns, lost = coverage_lost(input);
@@ -198,7 +189,7 @@ bool coverage_cut(const struct input *input)
 	return coverage == COVERAGE_FIRST || coverage == COVERAGE_LAST ||
 	       coverage_lost(input) || coverage_gaps(input) ||
 	       input->meta.coverage.pauses || input->meta.trigger.function ||
-	       lacks_calls(&input->meta.part);
+	       meta_part_is_cut(&input->meta.part);
 }
 
 bool coverage_partial(const struct input *input)
