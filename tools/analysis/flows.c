@@ -601,11 +601,12 @@ static void on_run(void *context, const struct flow_place *place, const struct f
 static void on_trap(struct flows *flows, struct track *track, const struct flow_place *place,
 		    uint64_t at)
 {
-	const struct block *block = code_block(flows->code, at);
 	struct owner *owner = track->owner;
+	const struct block *block;
 
 	if (owner == &flows->unknown)
 		return;
+	block = track->resume || owner->handled ? code_block(flows->code, at) : NULL;
 	/* The thread has continued here, and was interrupted before it executed an instruction. */
 	if (track->resume) {
 		if (block)
