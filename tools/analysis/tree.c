@@ -472,11 +472,12 @@ static bool has_costs(const struct tree *tree, uint32_t node)
 	const uint64_t *cost = costs_of(&tree->costs, node);
 	unsigned int c;
 
+	if (!analysis_stats(tree->analysis)->brief)
+		return true;
 	for (c = 0; c < 2 * tree->costs.stride; c++)
 		if (cost[c])
 			return true;
-	return n->calls || n->samples_total || n->total || n->self ||
-	       !analysis_stats(tree->analysis)->brief;
+	return n->calls || n->samples_total || n->total || n->self;
 }
 
 void tree_finish(struct tree *tree, int weight)
