@@ -52,7 +52,8 @@ static double exact(const struct ranked *ranked, unsigned int count, unsigned in
 		return -1;
 	*ways = 1;
 	for (i = 0; i < count; i++)
-		for (k = as; k; k--)
+		/* The first i + 1 values have no choices of more; those rows are still 0. */
+		for (k = as < i + 1 ? as : i + 1; k; k--)
 			for (sum = most; sum >= (long)ranked[i].rank; sum--)
 				ways[k * (most + 1) + sum] +=
 					ways[(k - 1) * (most + 1) + sum - ranked[i].rank];
