@@ -6,7 +6,7 @@
 #include "pairs.h"
 #include "text.h"
 
-static int by_name(const void *a, const void *b)
+int pairs_by_name(const void *a, const void *b)
 {
 	const struct pair *one = a, *two = b;
 
@@ -24,7 +24,7 @@ static int by_object_and_name(const void *a, const void *b)
 {
 	int order = by_object(a, b);
 
-	return order ? order : by_name(a, b);
+	return order ? order : pairs_by_name(a, b);
 }
 
 static int by_file(const void *a, const void *b)
@@ -188,7 +188,7 @@ bool pairs_add(struct pairs *pairs, const struct report_options *options,
 	join_by(pairs, run, by_place, true);
 	join_by(pairs, run, by_file, true);
 	join_by(pairs, run, by_object_and_name, true);
-	join_by(pairs, run, by_name, false);
+	join_by(pairs, run, pairs_by_name, false);
 	return true;
 }
 

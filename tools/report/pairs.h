@@ -49,6 +49,9 @@ struct pairs {
 bool pairs_add(struct pairs *pairs, const struct report_options *options,
 	       const struct profile *profile, unsigned int run);
 
+/** pairs_by_name() - compare the names of two struct pair, for qsort() */
+int pairs_by_name(const void *a, const void *b);
+
 /** pairs_free() - free all functions */
 void pairs_free(struct pairs *pairs);
 

@@ -47,13 +47,6 @@ static unsigned int run_count(const struct diff *diff, unsigned int side)
 	return side ? diff->runs->count - diff->runs->before : diff->runs->before;
 }
 
-static int by_name(const void *a, const void *b)
-{
-	const struct pair *one = a, *two = b;
-
-	return strcmp(one->name, two->name);
-}
-
 static int by_key(const void *a, const void *b)
 {
 	const struct pair *one = a, *two = b;
@@ -315,14 +308,13 @@ static const char *certainty(const struct diff *diff, const struct pair *pair, u
 static const char *counts_certainty(const struct diff *diff, const struct pair *pair,
 				    unsigned int side)
 {
-	const char *word = "exact";
 	unsigned int i;
 
 	for (i = first_run(diff, side); i < first_run(diff, side) + run_count(diff, side); i++)
 		/* A function that is missing from a trace has counts of exactly 0 there. */
-		if (!strcmp(word, "exact") && pair->row[i] != PAIRS_NO_ROW)
-			word = report_counts_word(profile_of(diff, i), pair->row[i]);
-	return word;
+		if (pair->row[i] != PAIRS_NO_ROW && profile_of(diff, i)->row[pair->row[i]].partial)
+			return "partial";
+	return "exact";
 }
 
 static void put_numbers(const struct diff *diff, struct report_rows *rows,
@@ -622,7 +614,7 @@ static int sort(struct diff *diff)
 			pair->key = -pair->key;
 	}
 	qsort(diff->pairs.pair, diff->pairs.count, sizeof(*diff->pairs.pair),
-	      by < 0 ? by_name : by_key);
+	      by < 0 ? pairs_by_name : by_key);
 	return EXIT_OK;
 }
 

@@ -6,31 +6,29 @@
 #include "command.h"
 #include "report.h"
 
-struct runs {
-	struct options	*options;	/* options for reading, by trace */
-	struct profile	*profile;
-	unsigned int	before;
-	unsigned int	count;
+struct traces {
+	struct options		*options;	/* options for reading, by trace */
+	struct report_runs	runs;
 };
 
 /* Set the traces' paths and check the output; return an exit code. */
-static int choose(struct runs *runs, const struct report_options *options)
+static int choose(struct traces *traces, const struct report_options *options)
 {
 	unsigned int i;
 	int result = EXIT_OK;
 
-	for (i = 0; i < runs->count && !result; i++) {
-		struct options *one = &runs->options[i];
+	for (i = 0; i < traces->runs.count && !result; i++) {
+		struct options *one = &traces->options[i];
 
 		*one = options->common;
-		if (i >= runs->before) {
+		if (i >= traces->runs.before) {
 			/*
 			 * --meta names the side-car file of the first trace, which does not
 			 * describe the others.
 			 */
 			if (one->meta && strcmp(one->meta, "none"))
 				one->meta = NULL;
-			one->path = options->diff.text[i - runs->before];
+			one->path = options->diff.text[i - traces->runs.before];
 			one->parts = 0;
 		} else if (options->runs && one->parts) {
 			one->path = one->part[i];
@@ -41,51 +39,50 @@ static int choose(struct runs *runs, const struct report_options *options)
 	return result;
 }
 
-static int show(const struct runs *runs, const struct report_options *options)
+static int show(const struct report_runs *runs, const struct report_options *options)
 {
-	const struct report_runs shown = { runs->profile, runs->before, runs->count };
 	struct output *out = output_open(options->common.output);
-	int result = out ? report_diff(options, out, &shown) : EXIT_UNREADABLE;
+	int result = out ? report_diff(options, out, runs) : EXIT_UNREADABLE;
 
 	return out && output_close(out) ? EXIT_UNREADABLE : result;
 }
 
 int report_compare(const struct report_options *options)
 {
-	struct runs runs = {
-		.before = options->runs && options->common.parts ? options->common.parts : 1,
-	};
+	struct traces traces = { .options = NULL };
+	struct report_runs *runs = &traces.runs;
 	int result, ended = EXIT_OK;
 	unsigned int i, read = 0;
 
-	runs.count = runs.before + options->diff.count;
-	if (runs.count > REPORT_RUNS_MAX)
+	runs->before = options->runs && options->common.parts ? options->common.parts : 1;
+	runs->count = runs->before + options->diff.count;
+	if (runs->count > REPORT_RUNS_MAX)
 		return usage_error("--diff compares at most %d traces: name fewer",
 				   REPORT_RUNS_MAX);
-	runs.options = calloc(runs.count, sizeof(*runs.options));
-	runs.profile = calloc(runs.count, sizeof(*runs.profile));
-	if (runs.options && runs.profile) {
-		result = choose(&runs, options);
+	traces.options = calloc(runs->count, sizeof(*traces.options));
+	runs->profile = calloc(runs->count, sizeof(*runs->profile));
+	if (traces.options && runs->profile) {
+		result = choose(&traces, options);
 	} else {
 		report("out of memory");
 		result = EXIT_UNREADABLE;
 	}
-	while (result <= EXIT_LOSSES && read < runs.count) {
-		struct profile *profile = &runs.profile[read];
+	while (result <= EXIT_LOSSES && read < runs->count) {
+		struct profile *profile = &runs->profile[read];
 
-		ended = profile_read(profile, &runs.options[read++], PROFILE_BY_FUNCTION, false,
+		ended = profile_read(profile, &traces.options[read++], PROFILE_BY_FUNCTION, false,
 				     NULL);
 		if (ended <= EXIT_LOSSES)
 			report_notes(profile->analysis, &profile->input);
 		result = ended > result ? ended : result;
 	}
 	if (result <= EXIT_LOSSES) {
-		ended = show(&runs, options);
+		ended = show(runs, options);
 		result = ended > result ? ended : result;
 	}
 	for (i = 0; i < read; i++)
-		profile_free(&runs.profile[i]);
-	free(runs.profile);
-	free(runs.options);
+		profile_free(&runs->profile[i]);
+	free(runs->profile);
+	free(traces.options);
 	return result;
 }
