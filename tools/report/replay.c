@@ -29,7 +29,6 @@ struct replay {
 	bool			shown;		/* set once a line was printed */
 	uint64_t		short_records;	/* records that the threshold omits */
 	int			tid;		/* -1: all */
-	bool			threshold;	/* calls below the threshold are left out */
 	/*
 	 * The thread with a call whose line is held back, or NULL if there is none; and the call's
 	 * depth.
@@ -174,16 +173,11 @@ static void open_callers(struct replay *replay, struct analysis_thread *thread,
 	}
 }
 
-static bool is_short(const struct replay *replay, uint64_t ticks)
-{
-	return ticks < replay->input->shortest;
-}
-
 static void on_enter(void *context, struct analysis_thread *thread)
 {
 	struct replay *replay = context;
 
-	if (replay->threshold || !wanted(replay, thread, thread->depth))
+	if (replay->input->shortest || !wanted(replay, thread, thread->depth))
 		return;
 	replay->waiting = thread;
 	replay->waiting_depth = thread->depth;
@@ -199,7 +193,7 @@ static void on_step(void *context, struct analysis_thread *thread,
 	struct replay *replay = context;
 	bool ends = step->record->type == PERFREC_EXIT;
 
-	if (replay->threshold || (ends && thread == replay->waiting))
+	if (replay->input->shortest || (ends && thread == replay->waiting))
 		return;
 	if (wanted(replay, thread, thread->depth + !ends))
 		open_waiting(replay);
@@ -214,7 +208,7 @@ static void on_leave(void *context, struct analysis_thread *thread,
 
 	if (!wanted(replay, thread, thread->depth))
 		return;
-	if (replay->threshold && !frame->user) {
+	if (replay->input->shortest && !frame->user) {
 		open_callers(replay, thread, thread->depth - 1);
 		replay->waiting = thread;
 	}
@@ -249,7 +243,7 @@ static void on_point(void *context, struct analysis_thread *thread,
 
 	if (!wanted(replay, thread, thread->depth + 1))
 		return;
-	if (replay->threshold)
+	if (replay->input->shortest)
 		open_callers(replay, thread, thread->depth);
 	begin_line(replay, thread, thread_time(thread), thread->now, "",
 		   thread->depth);
@@ -293,11 +287,11 @@ static void on_recorded(void *context, struct analysis_thread *thread,
 	 * With a threshold, only manual records are shown, because the other records belong to
 	 * calls that may be left out.
 	 */
-	if (replay->threshold && record->type != PERFREC_MANUAL) {
+	if (replay->input->shortest && record->type != PERFREC_MANUAL) {
 		replay->short_records++;
 		return;
 	}
-	if (replay->threshold)
+	if (replay->input->shortest)
 		open_callers(replay, thread, thread->depth);
 	open_waiting(replay);
 	begin_line(replay, thread, record->begin.time_known, record->begin.time, "",
@@ -317,8 +311,8 @@ static void on_span(void *context, struct thread *of, enum oncpu_state state, ui
 
 	if (state == ONCPU_RUNS || !thread || !wanted(replay, thread, thread->depth + 1))
 		return;
-	if (replay->threshold) {
-		if (is_short(replay, to - from))
+	if (replay->input->shortest) {
+		if (to - from < replay->input->shortest)
 			return;
 		open_callers(replay, thread, thread->depth);
 	}
@@ -384,7 +378,6 @@ static int run(struct replay *replay)
 		replay->input = &input;
 		replay->begins = input.meta.trigger.function && input.meta.trigger.timed;
 		replay->ends = replay->begins && input.meta.trigger.ended;
-		replay->threshold = input.shortest;
 	}
 	if (!result) {
 		replay->analysis = analysis_new(&input.meta, input.symbols,
