@@ -6,7 +6,7 @@ var CALLS = (function () {
 	var calls = {}, KEPT = 800, AT_ONCE = 32, room = KEPT, POINTS = 33, FEW = 4, DEPTHS = 1 << 20;
 	// The browser reads these elements, which follow the scripts, while the page is in use.
 	var packed = document.getElementsByClassName("calls");
-	var blocks = document.getElementsByClassName("sums"), open = [];
+	var blocks = document.getElementsByClassName("sums");
 	// Chunks are sorted by class, then by the time of the first call.
 	var classes = [], all = [], kept = new Map();
 
@@ -234,7 +234,6 @@ var CALLS = (function () {
 				}
 				short.lanes[at + 1] = Math.min(short.lanes[at + 1], chunk.lanes[i + 1]);
 				short.lanes[at + 2] = Math.max(short.lanes[at + 2], chunk.lanes[i + 2]);
-				short.lanes[at + 3] += chunk.lanes[i + 3];
 			}
 		});
 		return byTime(merged);
@@ -325,9 +324,9 @@ var CALLS = (function () {
 	};
 
 	// Return a promise that resolves to a chunk's sums. For each function: its number, calls,
-	// points, time, time of its outermost calls, time of calls from it, and marks.
-	function sumsOf(chunk) {
-		// Keep the latest block, so that a scan unpacks it only once for all of its chunks.
+	// points, time, time of its outermost calls, time of calls from it, and marks. @open
+	// contains the blocks that the scan has unpacked, each of which several chunks may need.
+	function sumsOf(chunk, open) {
 		open[chunk.block] = open[chunk.block] || arrived(blocks, chunk.block).then(inflate);
 		return open[chunk.block].then(function (buffer) {
 			return fill(new Float64Array(7 * chunk.sums), reader(buffer, chunk.sumsAt));
@@ -340,7 +339,7 @@ var CALLS = (function () {
 	// that resolves to true if all calls were visited, or to false if @progress stopped the
 	// scan.
 	calls.scan = function (from, to, each, sum, progress) {
-		var list = [], done = 0;
+		var list = [], open = [], done = 0;
 
 		classes.forEach(function (chunks) {
 			overlapping(chunks, from, to, function (chunk) {
@@ -351,7 +350,7 @@ var CALLS = (function () {
 
 		function visit(chunk) {
 			if (chunk.sums && chunk.first >= from && chunk.last <= to)
-				return sumsOf(chunk).then(function (sums) {
+				return sumsOf(chunk, open).then(function (sums) {
 					var i;
 
 					for (i = 0; i < sums.length; i += 7)
@@ -363,17 +362,12 @@ var CALLS = (function () {
 		}
 
 		function step() {
-			if (done === list.length) {
-				open = [];
+			if (done === list.length)
 				return Promise.resolve(true);
-			}
 			progress(done / list.length);
 			return Promise.all(list.slice(done, done + AT_ONCE).map(visit)).then(function () {
 				done = Math.min(done + AT_ONCE, list.length);
-				if (!progress(done / list.length))
-					return step();
-				open = [];
-				return false;
+				return progress(done / list.length) ? false : step();
 			});
 		}
 		return step();

@@ -378,11 +378,10 @@
 			var data = CALLS.data(chunk, redraw);
 
 			if (data)
-				CALLS.within(chunk, data, t - slack, t + slack,
-					     function (data, i) {
-					if (data.thread[i] === lane.thread &&
-					    data.depth[i] === depth)
-						hit = { chunk: chunk, data: data, i: i };
+				CALLS.row(chunk, data, lane.thread, depth, t - slack, t + slack,
+					  function (i) {
+					hit = { chunk: chunk, data: data, i: i };
+					return 0;
 				});
 		}, function (chunk) {
 			var i;
