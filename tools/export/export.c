@@ -122,7 +122,7 @@ bool export_is_time(const struct export *export, int weight)
 
 bool export_is_unsure(const struct export *export, uint32_t node, int weight)
 {
-	return (export_is_time(export, weight) || weight >= TREE_COUNTER) &&
+	return (weight == TREE_TIME || weight >= TREE_COUNTER) &&
 	       tree_is_unsure(&export->tree, node, weight, true);
 }
 
@@ -196,6 +196,13 @@ void export_point_name(const struct export *export, const struct analysis_point 
 
 	analysis_name(export->analysis, point->function, name + used,
 		      (unsigned int)(EXPORT_NAME_SIZE - used));
+}
+
+void export_marked_name(const struct export *export, uint32_t function, enum export_mark mark,
+			char name[EXPORT_MARKED_SIZE])
+{
+	analysis_name(export->analysis, function, name, EXPORT_NAME_SIZE);
+	strcat(name, export_suffix[mark]);
 }
 
 const char *export_point_note(const struct analysis_point *point)

@@ -11,6 +11,8 @@
 #include "tree.h"
 
 #define EXPORT_NAME_SIZE	512
+/* A name with a suffix. */
+#define EXPORT_MARKED_SIZE	(EXPORT_NAME_SIZE + 16)
 
 /**
  * struct export - state of an export
@@ -139,6 +141,10 @@ uint64_t export_own_time(const struct export *export, uint64_t *ticks, uint64_t 
 /** export_point_name() - write a record among calls as text: "enter main" */
 void export_point_name(const struct export *export, const struct analysis_point *point,
 		       char name[EXPORT_NAME_SIZE]);
+
+/** export_marked_name() - write a function's name with the mark's suffix: "main (partial)" */
+void export_marked_name(const struct export *export, uint32_t function, enum export_mark mark,
+			char name[EXPORT_MARKED_SIZE]);
 
 /** export_point_note() - return a text about a loss or a change of harts before a point, or NULL */
 const char *export_point_note(const struct analysis_point *point);

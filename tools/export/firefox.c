@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../command.h"
 #include "coverage.h"
@@ -238,7 +237,7 @@ static void add_path(struct writer *writer, uint32_t node)
 
 static void put_strings(struct writer *writer)
 {
-	char name[EXPORT_NAME_SIZE + 16];
+	char name[EXPORT_MARKED_SIZE];
 	const char *last = NULL;
 	struct symbol symbol;
 	uint32_t i;
@@ -246,9 +245,8 @@ static void put_strings(struct writer *writer)
 	begin_column(writer, "stringArray");
 	for (i = 0; i < writer->functions; i++) {
 		next_value(writer);
-		analysis_name(writer->export->analysis, writer->function[i] / EXPORT_MARKS, name,
-			      EXPORT_NAME_SIZE);
-		strcat(name, export_suffix[writer->function[i] % EXPORT_MARKS]);
+		export_marked_name(writer->export, writer->function[i] / EXPORT_MARKS,
+				   writer->function[i] % EXPORT_MARKS, name);
 		put_json(writer->out, name);
 	}
 	writer->strings = writer->functions;

@@ -6,7 +6,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../command.h"
 #include "coverage.h"
@@ -118,10 +117,9 @@ static void put_profiles(struct writer *writer)
 static void put_frame(struct export *export, uint32_t number, uint32_t function,
 		      enum export_mark mark)
 {
-	char name[EXPORT_NAME_SIZE + 16];
+	char name[EXPORT_MARKED_SIZE];
 
-	analysis_name(export->analysis, function, name, EXPORT_NAME_SIZE);
-	strcat(name, export_suffix[mark]);
+	export_marked_name(export, function, mark, name);
 	put_string(export->out, number ? ",\n{\"name\":" : "{\"name\":");
 	put_json(export->out, name);
 	put_char(export->out, '}');
