@@ -179,6 +179,7 @@ TEST_F(command, recorded_threshold_applies_only_where_calls_can_be_left_out)
 		"decode trace.rtd", "coverage trace.rtd", "export --format chrome trace.rtd",
 		"export --format ctf -o ctf trace.rtd", "export --format dqr -o dqr trace.rtd",
 		"export --format bolt trace.rtd", "export --format profgen trace.rtd",
+		"report --by interval trace.rtd",
 	};
 	uint64_t t[STEPS];
 	unsigned int i;
@@ -199,6 +200,8 @@ TEST_F(command, recorded_threshold_applies_only_where_calls_can_be_left_out)
 	run(self, "export -q --format chrome trace.rtd");
 	EXPECT_EQ(STEPS / 2, times_in(self->out, "\"ph\":\"B\""));
 	EXPECT_EQ(STEPS / 2, times_in(self->out, "\"ph\":\"E\""));
+	run(self, "report --by interval --time-threshold 1s trace.rtd");
+	EXPECT_EQ(2, self->status);
 	/* An option that does not apply leaves the previous output as it is. */
 	write_file("t.json", "before", 6);
 	run(self, "export --format chrome -o t.json --time-threshold 1s trace.rtd");
