@@ -341,6 +341,37 @@ TEST_F(command, time_after_an_error_is_0_until_the_next_absolute_one)
 		"[0] 5003 PC=0x00020000 [Perf Cntr] [Index=0] [Value=7]  ffl:sample/fib.c:main:20\n");
 }
 
+/* Each source needs an absolute time after an Error message of any source, as in SiFive's decoder. */
+TEST_F(command, times_of_all_sources_after_an_error_are_0_until_their_next_absolute_one)
+{
+	const uint64_t at = MAIN, value = 7;
+	struct gen_stream stream[2];
+	unsigned int i;
+
+	gen_free(&self->gen);
+	gen_init(&self->gen, 1, 40);
+	for (i = 0; i < 2; i++)
+		begin(&self->gen, &stream[i], i, 0);
+	for (i = 0; i < 2; i++)
+		gen_record(&stream[i], 2, &at, &value);
+	gen_error(&self->gen, 0);
+	for (i = 0; i < 2; i++)
+		gen_record(&stream[i], 2, &at, &value);
+	self->gen.now = 5000;
+	gen_sync(&self->gen, 0);
+	for (i = 0; i < 2; i++)
+		gen_record(&stream[i], 2, &at, &value);
+	self->gen.now = 6000;
+	gen_sync(&self->gen, 1);
+	for (i = 0; i < 2; i++)
+		gen_record(&stream[i], 2, &at, &value);
+	save(self, "trace.rtd");
+	run(self, "decode -s 1 --format perf -e " PROGRAM " trace.rtd;"
+	    " grep Address decode_sample.perf | cut -d ' ' -f 1,2");
+	EXPECT_STREQ("[0] 1009\n[1] 1011\n[0] 0\n[1] 0\n[0] 5002\n[1] 0\n[0] 6002\n[1] 6004\n",
+		     self->out);
+}
+
 /* Return the middle of the first 4-byte instruction of main. */
 static uint64_t inside_an_instruction(void)
 {

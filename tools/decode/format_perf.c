@@ -10,8 +10,6 @@
  * Differences from SiFive's decoder:
  * - SiFive's decoder prints neither the last counter of each source, nor records at addresses
  *   outside the program's code, nor anything after a second header.
- * - After an Error message, SiFive's decoder prints no times of any source until the source's next
- *   absolute time. Here, only the times of the message's source are missing.
  * - Here, values that are unknown after a loss are omitted.
  * - For a static function without line numbers, SiFive's decoder prints the file name in the symbol
  *   table.
@@ -67,8 +65,8 @@ struct perf {
 	char		*line;		/* the latest line */
 	size_t		room;		/* size of @line in bytes */
 	/*
-	 * Sources that have sent no absolute time since an Error message, so their times are
-	 * omitted.
+	 * Sources that have sent no absolute time since the latest Error message of any source.
+	 * Their times are 0, as in SiFive's decoder.
 	 */
 	bool		astray[NEXUS_SOURCES];
 	bool		failed;
@@ -255,11 +253,9 @@ static inline struct output *get_file(struct perf *perf, unsigned int which,
 	return perf->file[which] ? perf->file[which] : create_file(perf, which, header);
 }
 
-static int32_t short_time(struct perf *perf, unsigned int src,
+static int32_t short_time(const struct perf *perf, unsigned int src,
 			  const struct perfrec_stamp *stamp)
 {
-	if (stamp->time_known == TIME_EXACT)
-		perf->astray[src] = false;
 	if (stamp->time_known == TIME_UNKNOWN || perf->astray[src])
 		return 0;
 	return (int32_t)(uint32_t)stamp->time;
@@ -466,8 +462,19 @@ static void perf_counter(void *context, const struct perfrec_record *record,
 static void perf_error(void *context, const struct nexus_message *error)
 {
 	struct perf *perf = context;
+	unsigned int src;
 
-	perf->astray[error->src] = true;
+	(void)error;
+	for (src = 0; src < NEXUS_SOURCES; src++)
+		perf->astray[src] = true;
+}
+
+static void perf_message(void *context, const struct nexus_message *message)
+{
+	struct perf *perf = context;
+
+	if (message->flags & NEXUS_SYNC && message->flags & NEXUS_TIMESTAMP)
+		perf->astray[message->src] = false;
 }
 
 const struct format format_perf = {
@@ -479,6 +486,7 @@ const struct format format_perf = {
 		.address = perf_address,
 		.counter = perf_counter,
 		.error = perf_error,
+		.message = perf_message,
 		.stop = perf_stop,
 	},
 	.close = perf_close,
