@@ -425,6 +425,31 @@ TEST_F(command, damage_is_shown_and_fails_with_strict)
 	EXPECT_EQ(0, self->status);
 }
 
+/* Without a side-car file, threads of the program may have used the other channels. */
+TEST_F(command, strict_fails_for_channels_that_are_left_out)
+{
+	static const char * const commands[] = {
+		"decode", "report", "export --format folded", "replay",
+	};
+	size_t i;
+
+	sample_trace(&self->gen, 0, 0);
+	gen_store(&self->gen, 0, 7, 4, 1);
+	save(self, "trace.rtd");
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		run(self, "%s --strict trace.rtd", commands[i]);
+		EXPECT_EQ(1, self->status);
+		EXPECT_NE(NULL, strstr(self->err, "not decoded: channels 7 (use -c N or -c all)"));
+		run(self, "%s trace.rtd", commands[i]);
+		EXPECT_EQ(0, self->status);
+		run(self, "%s --strict -c 6 trace.rtd", commands[i]);
+		EXPECT_EQ(0, self->status);
+	}
+	write_file("trace.rtd.meta", "{ \"channel\": 6 }", 16);
+	run(self, "decode --strict trace.rtd");
+	EXPECT_EQ(0, self->status);
+}
+
 /* --strict fails for losses that the recorder has reported, and for an incomplete end. */
 TEST_F(command, strict_fails_for_every_loss)
 {

@@ -78,6 +78,13 @@ static void whose_counts(const struct input *input, const struct trace_stats *st
 					     "without a side-car file this is unknown");
 }
 
+/* Whether there is nothing of what the command reads. Then no_records() says why. */
+static bool is_empty(const struct trace_stats *stats, enum input_reads reads)
+{
+	return reads != INPUT_FLOW && !trace_records(stats) &&
+	       !(reads == INPUT_TIMES && stats->switches.records);
+}
+
 static void summarise(const struct input *input, const struct trace_stats *stats,
 		      enum input_reads reads)
 {
@@ -109,7 +116,7 @@ static void summarise(const struct input *input, const struct trace_stats *stats
 		report("%s: %" PRIu64 " records of context switches", name,
 		       stats->switches.records);
 	list_channels(stats, decoded_channels(input), channels, sizeof(channels));
-	if (*channels && trace_records(stats))
+	if (*channels && !is_empty(stats, reads))
 		report("%s: not decoded: channels %s (use -c N or -c all)", name,
 		       channels);
 	whose_counts(input, stats);
@@ -315,6 +322,14 @@ static void recorder_losses(const struct input *input)
 		       name, COUNT(lost->encoders));
 }
 
+/* Without a side-car file, the program's threads may have used channels that are left out. */
+static bool leaves_channels_out(const struct input *input)
+{
+	return !input->meta.strings &&
+	       input->options->trace.channel == TRACE_USUAL_CHANNELS &&
+	       undecoded(trace_stats(input->trace), decoded_channels(input));
+}
+
 /*
  * Whether there are losses that --strict reports. Bytes that a ring has overwritten are not losses;
  * neither are records cut by the recording's limit, nor anything after the limit.
@@ -327,7 +342,7 @@ static bool is_lossy(const struct input *input)
 	return stats->gaps || stats->errors || stats->losses > cut || stats->switches.losses ||
 	       stats->cut_bytes || stats->unknown || stats->corrected ||
 	       stats->flow_losses || stats->no_header || untimed(stats) || stats->unaddressed ||
-	       stats->no_callers || stats->backwards ||
+	       stats->no_callers || stats->backwards || leaves_channels_out(input) ||
 	       input->meta.coverage.full || coverage_lost(input) ||
 	       coverage_gaps(input) ||
 	       input->meta.coverage.counters_lost || input->meta.lost.encoders ||
@@ -351,8 +366,7 @@ int input_summary(const struct input *input, enum input_reads reads)
 	}
 	if (reads == INPUT_FLOW && !stats->branches)
 		return no_flow(input, stats);
-	if (reads != INPUT_FLOW && !trace_records(stats) &&
-	    !(reads == INPUT_TIMES && stats->switches.records))
+	if (is_empty(stats, reads))
 		return no_records(input, stats);
 	return input->options->strict && is_lossy(input) ? EXIT_LOSSES : EXIT_OK;
 }
