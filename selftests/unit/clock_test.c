@@ -27,6 +27,8 @@
  * @right:	number of records with the true time
  * @wrong:	number of records with a wrong time that is marked
  * @unmarked:	number of records with a wrong time that is not marked
+ * @latest:	each source's latest time before the damage
+ * @back:	number of records with a time before @latest
  */
 struct checked {
 	const struct gen	*gen;
@@ -38,6 +40,8 @@ struct checked {
 	uint64_t		wrong;
 	uint64_t		unmarked;
 	uint64_t		inferred;
+	uint64_t		latest[4];
+	uint64_t		back;
 };
 
 FIXTURE(clock) {
@@ -115,8 +119,12 @@ static void on_record(void *context, const struct perfrec_record *record)
 	       !((record->begin.time ^ truth->begin_time) & 0xffffffffffull);
 	if (record->begin.time_known == TIME_EXACT && !same)
 		checked->unmarked++;
-	if (offset < checked->damage)
+	if (offset < checked->damage) {
+		checked->latest[record->src] = record->begin.time;
 		return;
+	}
+	checked->back += record->begin.time_known &&
+			 record->begin.time < checked->latest[record->src];
 	checked->records++;
 	checked->right += same;
 	checked->wrong += record->begin.time_known && !same;
@@ -271,6 +279,29 @@ TEST_F_TIMEOUT(clock, continues_after_lost_bytes, 600)
 	EXPECT_EQ(0, bad);
 	EXPECT_LE(records * 98, right * 100) {
 		TH_LOG("%" PRIu64 " of %" PRIu64, right, records);
+	}
+}
+
+/* A bit that is 0 after many lost messages, but was 1 before, shows that a higher bit has changed. */
+TEST_F_TIMEOUT(clock, does_not_go_back_after_many_lost_bytes, 600)
+{
+	struct gen *gen = &self->program.gen;
+	unsigned int i;
+
+	for (i = 0; i < traces() / 3; i++) {
+		size_t at, lost;
+
+		make(self, 1 + i % 4, false);
+		at = gen->length / 4 + gen_random(&self->seed) % (gen->length / 4);
+		lost = gen_random(&self->seed) % (gen->length / 3);
+		/* No message contains this byte. */
+		gen->data[at + lost] = 2;
+		read_damaged(_metadata, self, at, lost);
+		EXPECT_EQ(0, self->checked.unmarked);
+		EXPECT_EQ(0, self->checked.back) {
+			TH_LOG("trace %u: %" PRIu64 " of %" PRIu64, i, self->checked.back,
+			       self->checked.records);
+		}
 	}
 }
 

@@ -98,7 +98,7 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 		       name, stats->unaddressed,
 		       stats->unaddressed == 1 ? "" : "s");
 	if (stats->untimed && trace_stats(input->trace)->timed)
-		report("%s: %" PRIu64 " of %" PRIu64 " calls have no time: they are before their source's first absolute timestamp, or its clock lags behind another's",
+		report("%s: %" PRIu64 " of %" PRIu64 " calls have no time: they are before their source's first absolute timestamp, or its clock lags behind another's or went back when it was corrected",
 		       name, stats->untimed, stats->calls);
 	if (stats->inferred)
 		report("%s: %" PRIu64 " of %" PRIu64 " calls have a time that is inferred, marked ~: %s",

@@ -26,13 +26,17 @@ void clocks_shift(struct clocks *clocks, size_t count, unsigned int events)
 		clocks->event[i].at -= count;
 }
 
-void clocks_break(struct clocks *clocks, int src, uint64_t offset)
+void clocks_break(struct clocks *clocks, const struct nexus *nexus, int src, uint64_t offset)
 {
 	unsigned int i;
 
-	for (i = 0; i < NEXUS_SOURCES; i++)
-		if (src < 0 || i == (unsigned int)src)
-			clocks->broken[i] = offset;
+	for (i = 0; i < NEXUS_SOURCES; i++) {
+		if (src >= 0 && i != (unsigned int)src)
+			continue;
+		if (clocks->broken[i] <= clocks->absolute[i])
+			clocks->least[i] = nexus->now[i];
+		clocks->broken[i] = offset;
+	}
 }
 
 static uint64_t highest_bit(uint64_t bits)
@@ -77,14 +81,14 @@ static void find_window(struct window *window)
 	window->lost = clocks->broken[window->src];
 }
 
-static void flip(const struct window *window, size_t first)
+static void flip(const struct window *window, size_t first, uint64_t bits)
 {
 	size_t i;
 
 	for (i = first; i < window->end; i++)
 		if (window->clocks->store[i].src == window->src &&
 		    window->clocks->store[i].time_known)
-			window->clocks->store[i].time ^= window->bit;
+			window->clocks->store[i].time ^= bits;
 }
 
 static void doubt(const struct window *window)
@@ -137,8 +141,8 @@ static size_t find_damage(const struct window *window, uint64_t time)
 	return found;
 }
 
-static void correct_bit(struct clocks *clocks, unsigned int src, uint64_t bit,
-			uint64_t time)
+static struct window correct_bit(struct clocks *clocks, unsigned int src, uint64_t bit,
+				 uint64_t time)
 {
 	struct window window = {
 		.clocks = clocks, .src = (uint8_t)src, .bit = bit,
@@ -147,7 +151,55 @@ static void correct_bit(struct clocks *clocks, unsigned int src, uint64_t bit,
 
 	find_window(&window);
 	doubt(&window);
-	flip(&window, window.lost ? window.first : find_damage(&window, time));
+	flip(&window, window.lost ? window.first : find_damage(&window, time), bit);
+	return window;
+}
+
+/* Returns the earliest time from @least on that has the same @known bits as @time. */
+static uint64_t earliest(uint64_t least, uint64_t time, uint64_t known)
+{
+	uint64_t bit = highest_bit((least ^ time) & known), zero;
+
+	if (!bit)
+		return least;
+	if (least & bit) {
+		zero = ~(least | known) & ~(2 * bit - 1);
+		bit = zero & -zero;
+	}
+	return (least & ~(2 * bit - 1)) | bit | (time & known & (bit - 1));
+}
+
+/*
+ * If a bit changed to 0 while messages were lost, a higher one changed to 1. The bits that were the
+ * highest to change in a step after that are known.
+ */
+static void carry(const struct window *window, struct nexus *nexus,
+		  struct nexus_message *message)
+{
+	const uint64_t least = window->clocks->least[window->src];
+	const struct store *first = NULL, *before = NULL;
+	uint64_t known = window->bit, time = message->time;
+	size_t i;
+
+	for (i = window->first; i < window->end; i++) {
+		const struct store *store = &window->clocks->store[i];
+
+		if (store->src != window->src || !store->time_known)
+			continue;
+		if (before)
+			known |= highest_bit(before->time ^ store->time);
+		else
+			first = store;
+		before = store;
+	}
+	if (first)
+		time = first->time;
+	if (time >= least)
+		return;
+	time ^= earliest(least, time, known);
+	flip(window, window->first, time);
+	message->time ^= time;
+	nexus->now[window->src] ^= time;
 }
 
 /* Find the latest time of a source in the queue. */
@@ -165,11 +217,14 @@ static bool latest_time(const struct clocks *clocks, unsigned int src,
 	return false;
 }
 
-void clocks_correct(struct clocks *clocks, const struct nexus_message *message)
+void clocks_correct(struct clocks *clocks, struct nexus *nexus, struct nexus_message *message)
 {
+	const unsigned int src = message->src;
 	uint64_t bit = message->contrary, time;
+	const struct window window = correct_bit(clocks, src, bit, message->time);
 
-	correct_bit(clocks, message->src, bit, message->time);
+	if (window.lost && clocks->absolute[src] < clocks->broken[src])
+		carry(&window, nexus, message);
 	/* An absolute time shows all wrong bits, not only the highest one. */
 	while (message->flags & NEXUS_SYNC &&
 	       latest_time(clocks, message->src, &time) && time > message->time) {

@@ -46,6 +46,7 @@ struct clocks_stretch {
  * @mask:	maximum timestamp
  * @broken:	latest offset at which each source may have lost a timestamp
  * @absolute:	offset of each source's latest absolute timestamp
+ * @least:	each source's time at the first such offset after its latest absolute timestamp
  * @stretch:	the two latest stretches, and a free element for the next one
  * @next:	index of the free element; the earliest stretch follows it
  */
@@ -57,6 +58,7 @@ struct clocks {
 	uint64_t		mask;
 	uint64_t		broken[NEXUS_SOURCES];
 	uint64_t		absolute[NEXUS_SOURCES];
+	uint64_t		least[NEXUS_SOURCES];
 	struct clocks_stretch	stretch[3];
 	unsigned int		next;
 };
@@ -66,22 +68,25 @@ void clocks_shift(struct clocks *clocks, size_t count, unsigned int events);
 
 /**
  * clocks_break() - record that a source may have lost a timestamp
+ * @nexus:	decoder, which has decoded nothing after that place
  * @src:	the source, or -1 for any
  * @offset:	offset in the file
  */
-void clocks_break(struct clocks *clocks, int src, uint64_t offset);
+void clocks_break(struct clocks *clocks, const struct nexus *nexus, int src, uint64_t offset);
 
 /**
  * clocks_correct() - correct the queue's times after a contradiction
+ * @nexus:	decoder of the queued messages
  * @message:	a message with NEXUS_CONTRARY, which follows those in the queue
  *
  * A bit of the source's time was wrong just before @message. If the source may have lost a
- * timestamp, the bit has been wrong since then. Otherwise a timestamp itself is damaged, in one of
- * the messages since the bit was last the highest to change. All times since then are marked as
- * inferred, and the bit is corrected from the message for which the resulting time steps are
- * shortest.
+ * timestamp, the bit has been wrong since then; if its times would be before that loss, higher bits
+ * were wrong too, and are corrected in the queue, @message and the decoder's clock. Otherwise a
+ * timestamp itself is damaged, in one of the messages since the bit was last the highest to change.
+ * All times since then are marked as inferred, and the bit is corrected from the message for which
+ * the resulting time steps are shortest.
  */
-void clocks_correct(struct clocks *clocks, const struct nexus_message *message);
+void clocks_correct(struct clocks *clocks, struct nexus *nexus, struct nexus_message *message);
 
 /**
  * clocks_compare() - compare the sources' clocks with each other

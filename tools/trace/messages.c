@@ -83,14 +83,14 @@ static bool recover(struct trace *trace, struct nexus_message *damaged)
 
 static void damage(struct trace *trace, int src, struct nexus_message *damaged)
 {
-	clocks_break(&trace->clocks, src, damaged->offset);
+	clocks_break(&trace->clocks, &trace->nexus, src, damaged->offset);
 	recover(trace, damaged);
 }
 
 /* Whether a store, which should have a timestamp, is damaged and hides it. */
 static bool swallowed(struct trace *trace, struct nexus_message *message)
 {
-	clocks_break(&trace->clocks, message->src, message->offset);
+	clocks_break(&trace->clocks, &trace->nexus, message->src, message->offset);
 	if (recover(trace, message)) {
 		message->gap = NEXUS_GAP_MALFORMED;
 		return true;
@@ -121,13 +121,13 @@ static int on_item(struct trace *trace, enum nexus_item item,
 		trace->stats.absolute = true;
 	}
 	if (message->flags & NEXUS_CONTRARY) {
-		clocks_correct(clocks, message);
+		clocks_correct(clocks, &trace->nexus, message);
 		trace->stats.corrected++;
 	}
 	if (message->flags & NEXUS_UNKNOWN_TCODE)
 		damage(trace, message->src, message);
 	else if (message->tcode == NEXUS_ERROR)
-		clocks_break(clocks, message->src, message->offset);
+		clocks_break(clocks, &trace->nexus, message->src, message->offset);
 	else if (message->flags & NEXUS_STAMP_MISSING && swallowed(trace, message))
 		return queue_event(trace, NEXUS_GAP, message);
 	if (!nexus_store(message, store))
