@@ -26,7 +26,8 @@
 /* The buffer is large, because each piece costs three system calls and a file system access. */
 #define DUMP_CHUNK	(256u << 10)
 
-PERF_LOCAL int write_all(int fd, const char *from, size_t size)
+/* Adds the number of bytes written to @written, even if writing fails. */
+PERF_LOCAL int write_all(int fd, const char *from, size_t size, uint64_t *written)
 {
 	while (size) {
 		ssize_t done = write(fd, from, size);
@@ -38,6 +39,7 @@ PERF_LOCAL int write_all(int fd, const char *from, size_t size)
 		if (done <= 0)
 			return -1;
 		from += done;
+		*written += (uint64_t)done;
 		size -= (size_t)done;
 	}
 	return 0;
@@ -70,10 +72,9 @@ PERF_LOCAL int copy_capture(struct perf_device *device, int fd,
 			break;
 		if (!copied && empty(fd, path))
 			return -1;
-		if (write_all(fd, chunk, (size_t)got))
-			return perf_error("cannot write %s: %s: the file has about %llu bytes of the trace",
+		if (write_all(fd, chunk, (size_t)got, &copied))
+			return perf_error("cannot write %s: %s: the file has %llu bytes of the trace",
 					  path, strerror(errno), (unsigned long long)copied);
-		copied += (uint64_t)got;
 	}
 	if (got < 0)
 		return -1;

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -696,6 +697,11 @@ TEST_F(lib, file_error_is_reported_and_loses_nothing)
 	SAYS("/nonexistent/trace.rtd");
 	EXPECT_NE(0, perfWriteTrace("/dev/full"));
 	EXPECT_STRNE("", perfErrorString());
+	signal(SIGXFSZ, SIG_IGN);
+	ASSERT_EQ(0, setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 10, RLIM_INFINITY }));
+	EXPECT_NE(0, perfWriteTrace(self->file));
+	SAYS("the file has 10 bytes of the trace");
+	ASSERT_EQ(0, setrlimit(RLIMIT_FSIZE, &(struct rlimit){ RLIM_INFINITY, RLIM_INFINITY }));
 	written(_metadata, self, &stream);
 }
 

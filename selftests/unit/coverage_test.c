@@ -539,7 +539,7 @@ TEST_F(command, every_command_reports_per_hart_counts)
 		"export --format folded", "export --format dqr -o dqr",
 	};
 	static const char * const said[][2] = {
-		{ PER_HART, ": counts are per hart and " },
+		{ PER_HART, ": counts are per hart and include everything that ran there; for per-thread counts record without --per-cpu, or, if the program configured the trace itself, with SIFIVE_TRACE_PER_CPU=no\n" },
 		{ "{}", ": counts may be per hart and " },
 		{ PER_THREAD, NULL },
 	};

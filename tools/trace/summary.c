@@ -70,7 +70,7 @@ static void whose_counts(const struct input *input, const struct trace_stats *st
 	if (meta->per_thread || !(stats->counted || meta->counters))
 		return;
 	if (meta->hart_counts)
-		report("%s: counts are per hart and include everything that ran there; record without --per-cpu for per-thread counts",
+		report("%s: counts are per hart and include everything that ran there; for per-thread counts record without --per-cpu, or, if the program configured the trace itself, with SIFIVE_TRACE_PER_CPU=no",
 		       name);
 	else
 		report("%s: counts may be per hart and include everything that ran there: %s",
