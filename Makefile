@@ -241,11 +241,12 @@ check: built
 		$(if $(ROOT_BOARD),debian) \
 		$(DEBUG_BOARDS:%=debug-%) kernels $(KERNEL_BOARDS:%=testing-%)
 
-# Run the same suites longer and on all boards, which takes a night.
+# Run the same suites longer and on all boards, which takes a night, and then check-releases.
 check-long: packages-root
 	@$(MAKE) --no-print-directory check ROOT_BOARD=board EXACT=long TRACE_SECONDS=30 TRACE_STORM_SECONDS=60 \
 		TRACE_PROGRAMS=2500 TRACE_PART=1 FUZZ_SECONDS=1200 FAULT_BOARDS="$(BOARDS)" DEBUG_BOARDS="$(BOARDS)" \
-		KERNEL_BOARDS="$(BOARDS)"
+		KERNEL_BOARDS="$(BOARDS)" UNIT_TRACES=1000
+	@$(MAKE) --no-print-directory check-releases CHECK=$(CHECK)/releases
 
 # Run the commands of README.md and install.md on fresh file systems of these releases, which
 # takes hours.
@@ -292,9 +293,13 @@ bench: $(ENV) driver lib
 bench-decode: packages-command
 	$(MAKE) -s -C selftests/unit O=$(O)/unit BUILT=$(O) bench-decode
 
+# Number of random traces for clock_test and jobs_test; they have their own default.
+UNIT_TRACES ?=
+
 run-unit: run-fuzz
 	@selftests/suite.sh $(CHECK) unit $(MAKE) -s -C selftests/unit \
-		KSELFTEST=$(KSELFTEST) O=$(O)/unit BUILT=$(O) run
+		KSELFTEST=$(KSELFTEST) O=$(O)/unit BUILT=$(O) \
+		$(if $(UNIT_TRACES),TRACES=$(UNIT_TRACES)) run
 	@selftests/suite.sh $(CHECK) lib $(MAKE) -s -C lib O=$(O)/lib check
 
 run-format:
