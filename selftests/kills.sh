@@ -32,7 +32,7 @@ for trace in "$out"/traces/*.rtd; do
 	rc=$?
 	if [ $rc = 0 ] && [ -s "$out/decoded.json" ]; then
 		records=$((records + 1))
-	elif [ $rc != 3 ] || ! tail -n 1 "$out/host.log" | grep -qF "$trace: no record"; then
+	elif [ $rc != 3 ] || ! tail -n 1 "$out/host.log" | grep -qF "$trace: no records"; then
 		unread=$((unread + 1))
 		echo "# $trace: status $rc: $(tail -n 1 "$out/host.log")"
 	fi

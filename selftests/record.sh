@@ -385,7 +385,7 @@ refused noprogram 126 "/target/sifive_trace.ko" "a file that is not a program: t
 refused script 126 "a script" "a script is refused with a remedy"
 refused badfilter 125 "no function matches" "-F: a name that matches no function is refused"
 for name in nosample nosample-library; do
-	[ "$(cat "$out/$name.rc")" = 125 ] && grep -q "no sample was recorded" "$out/$name.err"
+	[ "$(cat "$out/$name.rc")" = 125 ] && grep -q "no samples were recorded" "$out/$name.err"
 	result $? "$name fails with a message and status 125"
 done
 refused statically 125 "it is static" "-F is refused for a static program"

@@ -61,7 +61,7 @@ static void help(void)
 	     "  --no-config    before a command: ignore the user's defaults for options\n"
 	     "\n"
 	     "Exit status: 0 done, 1 losses with --strict, 2 usage error, 3 input or output\n"
-	     "error, or no record in the trace. record returns its program's exit status.");
+	     "error, or no records in the trace. record returns its program's exit status.");
 }
 
 static int run(const struct cli_command *command, int argc, char **argv)

@@ -544,7 +544,7 @@ TEST_F(command, times_are_marked_if_threads_ran_on_unrecorded_cpus)
 	make_naps(self, ",\"lost\":{\"elsewhere\":2}");
 	run(self, "report " HZ "trace.rtd");
 	EXPECT_HAS(self->out, "   ~2.000 ms   ~2.000 ms  ~10.000 ms  ~10.000 ms  0x21000\n");
-	EXPECT_HAS(self->err, "on CPUs that are not recorded 2 times");
+	EXPECT_HAS(self->err, "threads started running 2 times on CPUs that are not recorded");
 	run(self, "report -q --json trace.rtd");
 	EXPECT_HAS(self->out, "\"elsewhere\":2");
 	EXPECT_HAS(self->out, "\"exited\":true,\"exact\":false}");

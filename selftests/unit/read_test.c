@@ -298,7 +298,7 @@ TEST_F(read, file_without_records_is_incomplete)
 	ASSERT_EQ(0, sifive_reader_open(self->reader, self->trace, BOTH));
 	EXPECT_EQ(0, sifive_reader_next(self->reader, &event));
 	EXPECT_EQ(0, sifive_reader_complete(self->reader));
-	EXPECT_NE(NULL, strstr(sifive_reader_messages(self->reader), "no record"));
+	EXPECT_NE(NULL, strstr(sifive_reader_messages(self->reader), "no records"));
 }
 
 /* Write one sample with callers, and one without. */

@@ -119,7 +119,7 @@ reads_as_the_command() {
 	status=$?
 	"$command" report -q --strict --csv "$2" >"$work/report" 2>/dev/null
 	[ $? -eq $status ] || echo "$2: the example exits with $status, unlike the command"
-	[ -s "$work/calls" ] || echo "$2: no call"
+	[ -s "$work/calls" ] || echo "$2: no calls"
 	[ $status -eq 0 ] || grep -q '^calls: .* records: ' "$work/messages" ||
 		echo "$2: no messages"
 	diff <(sums "$work/calls") <(reported <"$work/report")

@@ -146,7 +146,7 @@ TEST_F(command, threads_and_system_calls_need_no_other_records)
 	EXPECT_EQ(0, self->status);
 	EXPECT_HAS(self->out, "   12.000 ms  read\n");
 	EXPECT_HAS(self->out, "(exited)\n");
-	EXPECT_LACKS(self->err, "no record");
+	EXPECT_LACKS(self->err, "no records");
 	run(self, "graph " HZ "trace.rtd");
 	EXPECT_EQ(3, self->status);
 }

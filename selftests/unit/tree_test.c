@@ -331,7 +331,7 @@ TEST_F(command, missing_record_suggests_no_channel_if_there_is_no_other)
 	save(self, "trace.rtd");
 	run(self, "decode -s 0 trace.rtd");
 	EXPECT_EQ(3, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "no record: 100 words on channel 6, but no complete record"));
+	EXPECT_NE(NULL, strstr(self->err, "no records: 100 words on channel 6, but no complete record"));
 	EXPECT_EQ(NULL, strstr(self->err, "use -c"));
 }
 

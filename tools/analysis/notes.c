@@ -51,14 +51,14 @@ static void switch_notes(const struct oncpu *oncpu, const struct input *input)
 		report("%s: context switches were lost: all times on and off the CPU are marked ~",
 		       name);
 	if (input->meta.lost.elsewhere)
-		report("%s: threads started running on CPUs that are not recorded %" PRIu64 " times: time off the CPU includes time there; all system calls, and all times on and off the CPU, are marked ~",
+		report("%s: threads started running %" PRIu64 " times on CPUs that are not recorded: time off the CPU includes the time there; all system calls, and all times on and off the CPU, are marked ~",
 		       name, input->meta.lost.elsewhere);
 	if (oncpu_syscalls(oncpu)->doubtful)
 		report("%s: %" PRIu64 " system call%s left out: records may be missing during a call, or the calling thread is unknown",
 		       name, oncpu_syscalls(oncpu)->doubtful,
 		       oncpu_syscalls(oncpu)->doubtful == 1 ? " is" : "s are");
 	if (input->meta.lost.wakeups)
-		report("%s: CPUs that are not recorded woke threads %" PRIu64 " times: the time until they ran counts as blocked, not as woken",
+		report("%s: CPUs that are not recorded woke threads %" PRIu64 " times: the time until the threads ran counts as blocked, not as woken",
 		       name, input->meta.lost.wakeups);
 	if (meta_other_harts(&input->meta))
 		report("%s: harts of other sinks have separate traces: time off the CPU includes time on those harts",
@@ -107,7 +107,7 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 		       "they begin or end between two timestamps of the instruction trace" :
 		       "earlier messages were lost or damaged, or no later message confirms the time");
 	if (stats->brief)
-		report("%s: %" PRIu64 " calls shorter than %s left out, whose time belongs to their callers; --time-threshold none shows them",
+		report("%s: %" PRIu64 " calls shorter than %s are left out, and their time belongs to their callers; --time-threshold none shows them",
 		       name, stats->brief, units_time(time, input->shortest, input->hz));
 	if (stats->tracer)
 		report("%s: %" PRIu64 " of %" PRIu64 " samples are in the tracer's own functions, marked [tracer]",
@@ -127,10 +127,10 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 		report("%s: %" PRIu64 " calls too deep: left out", name,
 		       stats->too_deep);
 	if (stats->left_out)
-		report("%s: %" PRIu64 " times, a thread ran whose calls are left out: there are too many threads, so record fewer",
+		report("%s: threads whose calls are left out ran %" PRIu64 " times: there are too many threads, so record fewer",
 		       name, stats->left_out);
 	if (stats->broken)
-		report("%s: %" PRIu64 " time%s all calls of a thread end too early, because it continued in a function without a call: after longjmp or an exception, in a function without symbols",
+		report("%s: all calls of a thread ended too early %" PRIu64 " time%s, because the thread continued in a function that it had not called, for example when longjmp or an exception led into a function without symbols",
 		       name, stats->broken, stats->broken == 1 ? "" : "s");
 	if (stats->misplaced)
 		report("%s: %" PRIu64 " record%s no exact place among the instructions, and the intervals around %s are marked ~: there were too many records between two messages of instruction trace, or a thread completed a record late",

@@ -52,7 +52,7 @@ const struct cli_option report_table_options[] = {
 	  .help = "also show, separated by commas: the total as a share of all time (total%), the average, minimum and maximum time of a call, a percentile (p1 to p99), or the ratio of two counters, as in instructions/cycles; ipc is short for that ratio, and mpki shows cache-misses per 1000 instructions",
 	  .set = report_set_columns, .offset = offsetof(struct report_options, columns) },
 	{ .name = "width", .value = "N",
-	  .help = "width of the output in columns; longer names are cut (default: the terminal's width; 80 for a file or pipe, where names are not cut)",
+	  .help = "width of the output in columns; longer names are truncated (default: the terminal's width; 80 for a file or pipe, where names are not truncated)",
 	  .set = set_width, .least = WIDTH_LEAST, .most = 10000 },
 	{ .name = NULL }
 };

@@ -108,7 +108,7 @@ struct report_rows {
 extern const struct cli_option report_table_options[];
 
 /**
- * report_choose_width() - set the width: in files and pipes, names are not cut unless
+ * report_choose_width() - set the width: in files and pipes, names are not truncated unless
  * --width is given
  */
 void report_choose_width(struct report_options *options);

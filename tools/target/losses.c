@@ -80,10 +80,10 @@ void losses_report(int fd, const struct sifive_trace_status *status, bool librar
 		report("context switches of %" PRIu64 " processes, and of their children, were not recorded: too many ran at once",
 		       (uint64_t)status->switches_processes);
 	if (status->switches_elsewhere)
-		report("threads started running on CPUs that are not recorded %" PRIu64 " times: time off the CPU includes time there; sifive-trace report marks it ~",
+		report("threads started running %" PRIu64 " times on CPUs that are not recorded: time off the CPU includes the time there; sifive-trace report marks it ~",
 		       (uint64_t)status->switches_elsewhere);
 	if (status->wakeups_elsewhere)
-		report("CPUs that are not recorded woke threads %" PRIu64 " times: the time until they ran counts as blocked",
+		report("CPUs that are not recorded woke threads %" PRIu64 " times: the time until the threads ran counts as blocked",
 		       (uint64_t)status->wakeups_elsewhere);
 	if (status->flags & SIFIVE_TRACE_STATUS_CHANGED)
 		report("records may be missing: a program has changed registers of %u trace components while they ran: sifive-trace info names the encoders",
@@ -103,9 +103,9 @@ int losses_samples(const struct sifive_trace_status *status)
 	if (status->samples)
 		return 0;
 	if (status->samples_lost)
-		report("no sample was recorded: all %" PRIu64 " were lost: use a larger -b, or a longer -i or -c",
+		report("no samples were recorded: all %" PRIu64 " were lost: use a larger -b, or a longer -i or -c",
 		       (uint64_t)status->samples_lost);
 	else
-		report("no sample was recorded: the program ran for less than one interval or period: choose a shorter -i or -c");
+		report("no samples were recorded: the program ran for less than one interval or period: choose a shorter -i or -c");
 	return -1;
 }

@@ -257,9 +257,9 @@ int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *
 	*finished = !machine_side_car();
 	if (fd < 0 || status.capture != drain->capture) {
 		if (was_freed(&status, drain))
-			report("a trace component was bound or unbound, which has ended the recording: the rest of the program's records is lost: record again");
+			report("a trace component was bound or unbound, which has ended the recording. The rest of the program's records are lost: record again");
 		else if (status.capture != mark->capture)
-			report("another session has configured the trace hardware: the rest of the program's records is lost");
+			report("another session has configured the trace hardware: the rest of the program's records are lost");
 		if (fd >= 0)
 			close(fd);
 		*finished = true;

@@ -246,7 +246,7 @@ int running_in_cgroup(struct running *running, const char *cgroup)
 	if (error == ENOENT && !has_procs(path))
 		report("-G %s: the control group has been removed", cgroup);
 	else if (error == ENOENT)
-		report("-G %s: groups below it keep being removed: name one of them", cgroup);
+		report("-G %s: groups below it are removed too often to list their processes: name one of these groups", cgroup);
 	else if (error)
 		report("-G %s: %s: %s", cgroup, path, strerror(error));
 	return error ? -1 : 0;

@@ -9,7 +9,7 @@
 #include "coverage.h"
 #include "units.h"
 
-/* Maximum length of a function's name; longer names are cut. */
+/* Maximum length of a function's name; longer names are truncated. */
 #define NAME_MAX_SHOWN	160
 
 uint64_t cause_time(const struct input *input, uint64_t ticks, uint64_t near)

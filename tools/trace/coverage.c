@@ -53,7 +53,7 @@ static void put_part(const struct input *input, char *text, size_t size)
 		snprintf(text, size, "%s", part);
 }
 
-/* Maximum length of a function's name, of several patterns and of a path; longer ones are cut. */
+/* Maximum length of a function's name, a list of patterns or a path; longer text is truncated. */
 #define SHOWN	100
 
 /* Describe the limits that the user set with record --from, --to and --depth. */
@@ -123,7 +123,7 @@ static size_t put_threshold(const struct meta_part *part, char *text, size_t siz
 	if (!part->threshold)
 		return 0;
 	return (size_t)snprintf(text, size,
-				"%sis shown without calls shorter than %s, whose time belongs to their callers",
+				"%sis shown without calls shorter than %s; their time belongs to their callers",
 				first ? "" : "; ", units_time(time, part->threshold, 1000000000));
 }
 

@@ -65,7 +65,7 @@ const struct cli_option options_calls[] = {
 	  .help = "if a trace has both, show the calls from instruction trace (default), or those that instrumented functions recorded, with their counts",
 	  .set = cli_word, .offset = offsetof(struct options, calls) },
 	{ .name = "time-threshold", .value = "TIME", .words = "none",
-	  .help = "leave out calls shorter than TIME (500ns, 5us, 10ms), whose time belongs to their callers (default: as recorded, see record); none: show all calls",
+	  .help = "leave out calls shorter than TIME (500ns, 5us, 10ms; default: as recorded, see record); their time belongs to their callers; none: show all calls",
 	  .set = units_set_threshold, .offset = offsetof(struct options, threshold) },
 	{ .name = NULL }
 };

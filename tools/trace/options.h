@@ -79,7 +79,7 @@ extern const struct cli_option options_names[];
 
 /* Exit codes of these commands, for their help. */
 #define OPTIONS_STATUS							\
-	"Exit status: 0 done, 1 losses with --strict, 2 usage error, 3 input or output error, or no record in the trace."
+	"Exit status: 0 done, 1 losses with --strict, 2 usage error, 3 input or output error, or no records in the trace."
 
 /** options_init() - set all defaults */
 void options_init(struct options *options);

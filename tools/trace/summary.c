@@ -210,26 +210,26 @@ static int no_records(const struct input *input,
 
 	list_channels(stats, 0, channels, sizeof(channels));
 	if (stats->branches && !*channels)
-		report("%s: no record: instruction trace only (decode --format instructions shows it)",
+		report("%s: no records: instruction trace only (decode --format instructions shows it)",
 		       name);
 	else if (!*channels)
-		report("%s: no record: %" PRIu64 " messages, none of them a store to a channel",
+		report("%s: no records: %" PRIu64 " messages, none of them a store to a channel",
 		       name, stats->messages);
 	else if (stats->rootless)
 		report("%s: no usable records: all of them depend on overwritten ones (record with a larger buffer, or --count raw or delta)",
 		       name);
 	else if (!undecoded(stats, decoded))
-		report("%s: no record: %" PRIu64 " words on channel%s %s, but no complete record",
+		report("%s: no records: %" PRIu64 " words on channel%s %s, but no complete record",
 		       name, all_words(stats), strchr(channels, ',') ? "s" : "",
 		       channels);
 	else if (!~decoded)
-		report("%s: no record on any channel (channels seen: %s)", name,
+		report("%s: no records on any channel (channels seen: %s)", name,
 		       channels);
 	else if (decoded & (decoded - 1))
-		report("%s: no record on the side-car file's channels (channels seen: %s): use -c",
+		report("%s: no records on the side-car file's channels (channels seen: %s): use -c",
 		       name, channels);
 	else
-		report("%s: no record on channel %d (channels seen: %s): use -c",
+		report("%s: no records on channel %d (channels seen: %s): use -c",
 		       name, __builtin_ctz(decoded), channels);
 	return EXIT_UNREADABLE;
 }
