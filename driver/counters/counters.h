@@ -100,7 +100,7 @@ struct sft_counters {
  * @info:	SBI counter_info of each counter, by counter
  * @want:	requirements of each event, and the counter chosen for it
  * @possible:	mask of the counters that can count each event, or 0 if the event needs none
- * @count:	index of the last event that needs a counter, plus 1
+ * @count:	1 + the index of the last event that needs a counter
  * @turns:	number of turns that events take, or 0 if each event has its own counter
  */
 struct sft_choice {

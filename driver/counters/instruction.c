@@ -181,7 +181,7 @@ void sft_instruction_stop(void)
 	on_each_cpu(end_here, NULL, 1);
 }
 
-/* Like sft_instruction_stop(), for one CPU that goes offline. */
+/* Like sft_instruction_stop(), but for one CPU that goes offline. */
 void sft_instruction_cpu_offline(unsigned int cpu)
 {
 	if (running)

@@ -504,8 +504,8 @@ void sft_sampling_finish(struct sft_following *to)
 }
 
 /*
- * Called before system sleep, and when a CPU comes online: release the events of CPUs,
- * because they do not survive their CPU going offline. Events of threads are kept.
+ * Called before system sleep, and when a CPU comes online: release the events that are bound to a
+ * CPU, because such an event does not survive its CPU going offline. Events of threads are kept.
  */
 void sft_sampling_suspend(void)
 {
@@ -667,7 +667,7 @@ void sft_sampling_stop(void)
 	on_each_cpu(end_here, NULL, 1);
 }
 
-/* Like sft_sampling_stop(), for one CPU that goes offline, even during a pause. */
+/* Like sft_sampling_stop(), but for one CPU that goes offline, even during a pause. */
 void sft_sampling_cpu_offline(unsigned int cpu)
 {
 	if (!is_set())

@@ -518,7 +518,9 @@ void sft_switches_stop(void)
 	sft_switches.on = false;
 }
 
-/* Like sft_switches_stop(), for a CPU that goes offline, because its stream may never resume. */
+/*
+ * Like sft_switches_stop(), but for a CPU that goes offline, because its stream may never resume.
+ */
 void sft_switches_cpu_offline(unsigned int cpu)
 {
 	if (!sft_switches.on)

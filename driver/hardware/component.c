@@ -125,7 +125,7 @@ int sft_component_reset(struct sft_component *c, struct sft_why *why)
 	return 0;
 }
 
-/* Set enable, or another bit that lets trace flow, and verify that it reads back. */
+/* Set the enable bit, or another bit that lets trace flow, and verify that it reads back. */
 int sft_component_set(struct sft_component *c, u32 bit, const char *name,
 		      struct sft_why *why)
 {
@@ -200,7 +200,7 @@ static u32 differs(const struct sft_component *c, unsigned int i)
 
 /*
  * Return the name of a register that differs from what was programmed, or NULL. @stopped: the
- * component's own sink may have cleared enable.
+ * component's own sink may have cleared the enable bit.
  */
 const char *sft_component_changed(const struct sft_component *c, bool stopped)
 {

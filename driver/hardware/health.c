@@ -64,7 +64,7 @@ static void check_errors(struct sft_component *c)
 /**
  * struct changes - changes made to a component from outside
  * @c:		the component
- * @stopped:	the component's own sink may have cleared enable
+ * @stopped:	the component's own sink may have cleared the enable bit
  * @instruction: the instruction mode was changed and has been restored
  * @name:	name of a changed register, or NULL
  */

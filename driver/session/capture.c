@@ -260,7 +260,7 @@ int sft_capture_may_start(bool rewind, struct sft_why *why)
 				sft_capture_bytes(SFT_ALL_SINKS));
 	if (!rewind && sft.state.lost)
 		return sft_fail(why, -ESTALE,
-				"system suspend has lost the capture: START with REWIND");
+				"the capture was lost during system suspend: START with REWIND");
 	return 0;
 }
 

@@ -283,7 +283,7 @@ u64 sft_drain_crowded(unsigned long *us, u64 *held)
 	return encoders;
 }
 
-/* Check now, to wake the readers of sinks without room. */
+/* Check now, to wake the readers of sinks that have no room. */
 void sft_drain_look(void)
 {
 	mod_delayed_work(system_highpri_wq, &look_work, 0);

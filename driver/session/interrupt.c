@@ -139,7 +139,7 @@ void sft_capture_thaw(void)
 	for (i = 0; i < sft_hw.capture.sinks; i++) {
 		if (s[i].sum == sft_sink_sum(&s[i]))
 			continue;
-		dev_warn(s[i].owner->dev, "hibernation has lost the captured data\n");
+		dev_warn(s[i].owner->dev, "captured data was lost during hibernation\n");
 		sft_sink_lose(&s[i]);
 		sft_drain_lose(i);
 		sft.state.lost = true;

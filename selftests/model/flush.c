@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Tests a flush while the emulator's time follows the host's clock. Its timers can then be late,
- * but a driver polls for empty for only a few microseconds.
+ * but a driver polls the empty bit for only a few microseconds.
  */
 #include "guest.h"
 
@@ -20,7 +20,7 @@ static void empty_is_set_after_flush(void)
 			;
 		late += !(rd(TR_CONTROL) & TR_CONTROL_EMPTY);
 	}
-	result(!late, "empty is set when the flush is over");
+	result(!late, "the empty bit is set when the flush is over");
 }
 
 void guest(void)

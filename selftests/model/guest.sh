@@ -39,10 +39,10 @@ grep -q '"stat-wide-stores": 1,' "$out/te0.json"
 result $? "a repeated store is counted once"
 
 tools/qemu/board bare nofunnel --stats --timeout 600 --out "$out" "$out/flush.elf" >"$out/flush.tap"
-grep -q '^ok 1 empty is set' "$out/flush.tap"
-result $? "software that polls for empty sees the end of a flush in time"
+grep -q '^ok 1 the empty bit is set' "$out/flush.tap"
+result $? "software that polls the empty bit sees the end of a flush in time"
 grep -q '"stat-violations": 0' "$out/te0.json"
-result $? "software that polls for empty breaks no rule"
+result $? "software that polls the empty bit breaks no rule"
 
 tools/qemu/board bare fpga --timeout 600 "$out/patched.elf" >"$out/patched.tap"
 grep -q '^ok 1 a hart executes new code' "$out/patched.tap"

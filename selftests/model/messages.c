@@ -2,7 +2,7 @@
 /*
  * Tests that a store to a stimulus register becomes exactly the bytes that the wire format
  * specifies: tags, sizes, sources, timestamps (relative, absolute, none), trace on and off,
- * ownership; and that it becomes no message if any enable is off.
+ * ownership; and that it becomes no message if any enable bit is clear.
  */
 #include "kselftest_harness.h"
 #include "board.h"
@@ -265,7 +265,7 @@ TEST_F(encoder, tracing_bit_starts_and_stops_trace)
 	EXPECT_STREQ("8c 00 0b 8c 00 0f 8c 00 0b 8c 00 0f", written(&self->b));
 }
 
-/* If any one enable is off, a store does not become a message. */
+/* If any one enable bit is clear, a store does not become a message. */
 TEST_F(encoder, store_needs_every_enable)
 {
 	start(&self->b, OWN_SINK, 0, ACTIVE);

@@ -376,8 +376,8 @@ struct sifive_trace_counters {
  *		CSR: its entry is the number of times that the kernel wrote the others
  *
  * An array of SIFIVE_TRACE_THREADS slots, mapped read-only with mmap() at
- * SIFIVE_TRACE_MMAP_THREADS. Access to a page in which no thread has had a slot yet raises
- * SIGBUS. The kernel writes a thread's offsets whenever it switches the thread in, so offset
+ * SIFIVE_TRACE_MMAP_THREADS. Accessing a page raises SIGBUS until a thread has had a slot in
+ * it. The kernel writes a thread's offsets whenever it switches the thread in, so offset
  * and CSR match only if the thread was neither preempted nor moved between the two reads. A
  * restartable sequence, rseq(2), ensures that.
  */
@@ -446,10 +446,10 @@ struct sifive_trace_thread {
  *
  * EINVAL: channel not in CONFIG, malformed event, or COUNTERS left another event to sampling.
  * EPERM: capability missing. EOPNOTSUPP: @period without SIFIVE_TRACE_INFO_OVERFLOW, or an event
- * that cannot interrupt or that perf does not support: a firmware event, a raw event of more than
- * 48 bits, a cache that perf lacks. EBUSY: the capture is running, no counter for @event is free in
- * addition to the session's and perf's, or a process that has joined holds the channel. ENXIO: no
- * CONFIG on this descriptor. ENOMEM.
+ * that cannot interrupt (firmware event, timestamp) or that perf cannot encode (raw event wider
+ * than 48 bits, unknown cache or cache operation). EBUSY: the capture is running, no counter for
+ * @event is free in addition to the session's and perf's, or a process that has joined holds the
+ * channel. ENXIO: no CONFIG on this descriptor. ENOMEM.
  */
 struct sifive_trace_sampling {
 	__u32	size;
@@ -553,7 +553,7 @@ struct sifive_trace_query {
  * @switches_lost: out: number of records that SWITCHES could not write since CONFIG
  * @instruction: out: instruction trace since CONFIG
  * @fulls:	out: with _WAIT or _DROP: number of times since CONFIG that a sink has had no room
- * @full_ns:	out: total time without room in nanoseconds; up to now if a sink still has none
+ * @full_ns:	out: total time that a sink had no room, in ns; up to now if it still has none
  * @switches_elsewhere: out: number of times since CONFIG that a thread that SWITCHES
  *		records began to run on a CPU that writes no records
  * @switches_processes: out: number of processes omitted, with their children, for lack of room
@@ -724,7 +724,7 @@ struct sifive_trace_start {
  * ENXIO: no CONFIG on this descriptor. EPERM: another process's session, and capability missing.
  * ENOSPC: START of a full capture. EBUSY: START while the system is suspending, or no counter is
  * free for SAMPLING. EPERM, EOPNOTSUPP, ENOMEM: START cannot sample, see SAMPLING; the capture is
- * then stopped. ESTALE: system sleep has lost the captured data: START with REWIND, or CONFIG.
+ * then stopped. ESTALE: captured data was lost during system sleep: START with REWIND, or CONFIG.
  * ETIMEDOUT: a component did not respond. EIO: a register did not accept a value, or a component
  * reported a sink error (STATUS names it). A failed START may have rewound the capture. After a
  * STOP that fails, the capture has stopped, and the data in the sinks is readable.
