@@ -114,7 +114,7 @@ PERF_LOCAL uintptr_t entry(const struct image *image, ElfW(Sxword) tag)
 	return 0;
 }
 
-/* Like entry(), for an address, which some loaders do not relocate. */
+/* Like entry(), but for an address, which some loaders do not relocate. */
 PERF_LOCAL const void *table(const struct image *image, ElfW(Sxword) tag)
 {
 	uintptr_t address = entry(image, tag);

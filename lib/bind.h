@@ -24,7 +24,7 @@
  */
 PERF_INTERNAL int perf_bind(bool hooks);
 
-/* Like perf_bind(), for objects loaded since that call; their earlier calls are missing. */
+/* Like perf_bind(), but for objects loaded since that call. Their calls so far are missing. */
 PERF_INTERNAL void perf_bind_late(void);
 
 /* Whether any object calls the library's hooks. */

@@ -95,7 +95,7 @@ PERF_LOCAL bool rob(struct perf_thread *victim)
 	return idle;
 }
 
-/* Take channels from idle threads in round-robin order, so that each is kept for long. */
+/* Take an idle thread's channel. The search is round-robin, so threads keep their channels long. */
 PERF_LOCAL int find_victim(void)
 {
 	unsigned int i;

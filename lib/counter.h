@@ -58,7 +58,7 @@ PERF_INLINE PERF_OPTIONAL uint64_t perf_counter_timestamp(const volatile uint32_
  * perf_counters_read - read counters, one after another
  * @number:	the counters' numbers, 0 to 31
  * @count:	number of counters
- * @ts:		pointer to tsLower, which tsUpper follows; only for the timestamp
+ * @ts:		pointer to tsLower, which tsUpper follows; used only for the timestamp
  * @now:	values read
  *
  * Traps (SIGILL) unless scounteren and mcounteren let user mode read these

@@ -17,7 +17,7 @@ PERF_INTERNAL const char *perf_environment(const char *name)
 	return value && *value ? value : NULL;
 }
 
-/* Return the index of @value in @words, separated by ", ", or -1 if it is none of them. */
+/* Return the index of @value in @words, a list separated by ", ", or -1 if the list lacks it. */
 PERF_INTERNAL int perf_environment_find(const char *words, const char *value)
 {
 	size_t length = strlen(value);

@@ -18,10 +18,10 @@
 /* Return the value of variable @name, or NULL if unset. */
 PERF_INTERNAL const char *perf_environment(const char *name);
 
-/* Return the index of @value in @words, separated by ", ", or -1 if it is none of them. */
+/* Return the index of @value in @words, a list separated by ", ", or -1 if the list lacks it. */
 PERF_INTERNAL int perf_environment_find(const char *words, const char *value);
 
-/* Return the index of @name's value, as above; -1 also if the variable is unset. */
+/* Return the index of variable @name's value in @words, or -1 if none or if it is unset. */
 PERF_INTERNAL int perf_environment_word(const char *name, const char *words);
 
 /**

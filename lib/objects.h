@@ -31,7 +31,7 @@ PERF_INTERNAL void perf_objects_each(perf_object_use *each, void *argument);
 /* Return the number of objects beyond PERF_OBJECTS. */
 PERF_INTERNAL uint64_t perf_objects_left_out(void);
 
-/* A dlclose() that records the objects before and after the call; only in the shared library. */
+/* Replaces dlclose() in the shared library: also records the objects before and after the call. */
 PERF_INTERNAL int perf_objects_close(void *handle);
 
 #endif /* PERF_OBJECTS_H */

@@ -30,7 +30,7 @@ __attribute__((used)) static perf_writer *(*const with_parts)(perf_writer *) = p
 _Static_assert(PERF_EVENT_NO_USER == SIFIVE_TRACE_EVENT_NO_USER &&
 	       PERF_EVENT_NO_KERNEL == SIFIVE_TRACE_EVENT_NO_KERNEL &&
 	       PERF_CODE_TIMESTAMP == SIFIVE_TRACE_EVENT_TIMESTAMP,
-	       "events are the driver's");
+	       "event.h and the driver use the same values");
 
 PERF_LOCAL int parse_event(const struct sifive_trace_options *options,
 			   const char *word, size_t length,

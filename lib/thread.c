@@ -207,8 +207,8 @@ PERF_LOCAL bool take_slot(struct perf_thread *thread, int32_t tid)
 }
 
 /*
- * Release the slots of threads that ended without destructors, because they were created by clone()
- * or there were too many keys. The thread that replaces a slot's tid is the one that releases it.
+ * Release the slots of thread @tid, and of threads that ended without destructors, because clone()
+ * created them or no pthread key was available. The thread that replaces a slot's tid releases it.
  */
 PERF_INTERNAL void perf_threads_bury(int32_t tid)
 {

@@ -203,7 +203,7 @@ struct perf_device;
  * @joins:	number of threads in the list of joined.h
  * @used:	number of elements of @thread that were ever in use
  * @layout:	layout of all records
- * @index:	CPU number to index of its lane, plus 1; 0 = no encoder
+ * @index:	by CPU number: 1 + the index of its lane, or 0 if it has no encoder
  * @lane:	lanes, by channel and index; on separate pages, because a child inherits them
  * @refusal:	errno of the driver's latest refusal
  */
@@ -308,7 +308,7 @@ PERF_INTERNAL void perf_channel_give(struct perf_thread *thread);
 /* Free all channels of a pool that no thread has joined. */
 PERF_INTERNAL void perf_channels_reset(void);
 
-/* Release slots and channels of threads that ended without destructors, or of @tid. */
+/* Release the slots and channels of thread @tid, and of threads that ended without destructors. */
 PERF_INTERNAL void perf_threads_bury(int32_t tid);
 
 /**
@@ -377,8 +377,8 @@ PERF_INTERNAL void perf_threads_alert(void);
 /**
  * perf_threads_settle - wait until no other thread is writing a record
  *
- * Called after perf_threads_alert(), with the pool closed. A record that does not end,
- * because it was left or its thread is not scheduled, is given up.
+ * Called after perf_threads_alert(), with the pool closed. Gives up a record that does not end in
+ * time, because its thread has abandoned it or is not scheduled.
  */
 PERF_INTERNAL void perf_threads_settle(void);
 

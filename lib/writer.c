@@ -54,7 +54,7 @@ static const uint8_t counts[] = { T0, T1, T2, T4, T5, T6, A6, A7 };
 #define FLIP	((int)sizeof(((struct perf_lane *)0)->count[0]))
 
 _Static_assert(offsetof(struct perf_lane, count) == 0 &&
-	       _Alignof(struct perf_lane) == 2 * FLIP, "FLIP is one bit");
+	       _Alignof(struct perf_lane) == 2 * FLIP, "the two arrays of counts differ in one address bit");
 
 /* Out-of-line code after a writer's end, and the branch to it. */
 enum late { TO_CLOSED, TO_ELSEWHERE, TO_GIVEN_UP, TO_SETTLE, WIDE, LONG, SHORT };

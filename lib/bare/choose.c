@@ -9,7 +9,10 @@ PERF_INTERNAL void bare_choose_begin(struct bare_choice *choice)
 		choice->holder[n] = -1;
 }
 
-/* Move the event that needs free counter @n there, and so on, until event @last has a counter. */
+/*
+ * Move event @to[n] to the free counter @n, then fill the counter that this frees in the same way,
+ * until event @last has a counter.
+ */
 PERF_LOCAL void hand_on(struct bare_choice *choice, const unsigned char *to,
 			unsigned int n, unsigned int last)
 {
