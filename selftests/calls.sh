@@ -139,7 +139,7 @@ result $? "--calls: callers, callees and numbers of calls match the program's co
 [ "$(edges fixed)" = "$(grep '^calls plain [a-z]' "$out/fixed.txt" | sort)" ] &&
 	! grep -q "same addresses" "$out/fixed.err"
 result $? "--calls: calls match the counts without address space randomization, too"
-# made NAME: print the number of calls of each function of the program locks, or nothing if
+# made NAME: print the call count of each function in the program locks, or nothing if
 # instructions are missing.
 made() {
 	host report --strict --format csv "$out/$1.rtd" >"$out/$1.csv" &&

@@ -83,7 +83,7 @@ exact() {
 	result $failed "$3: $claim"
 	sed 's/^/# /' <<<"$text"
 	[ $failed = 0 ] || sed 's/^/# /' "$out/$1.err"
-	# Remove the log, which has hundreds of megabytes.
+	# Remove the log, whose size is hundreds of megabytes.
 	[ $failed != 0 ] || rm -f "$out/$1.log"
 }
 

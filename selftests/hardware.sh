@@ -76,7 +76,7 @@ for reach in "9 0x1ffffffffff" "10 0x3ffffffffff"; do
 done
 
 ! run --memory 768M -- true && grep -q -- '--memory 768M: .* into a trace buffer' "$out/log"
-result $? "a memory size without room for the board's own trace buffer is refused"
+result $? "a memory size that leaves no room for the board's own trace buffer is refused"
 
 # The pool's first 64 KiB cross 4 GiB.
 region "0x0 0xffffe000" "0x0 0x40000"

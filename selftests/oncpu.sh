@@ -58,7 +58,7 @@ result $? "CPUs that were always online are not reported"
 for name in sleeps one; do
 	host report --format json "$out/$name.rtd" >"$out/$name.json"
 	selftests/record/oncpu.py "$out/$name.json" "$out/$name.txt" >"$out/$name.log"
-	result $? "$name: times on and off the CPU are those of the program"
+	result $? "$name: times on and off the CPU match the program's own measurements"
 	sed 's/^/# /' "$out/$name.log"
 done
 host report --sort off-cpu:self "$out/sleeps.rtd" >"$out/sleeps.report"
@@ -166,7 +166,7 @@ for format in chrome html perfetto; do
 	host export --format $format -o "$out/sleeps.$format" "$out/sleeps.rtd" &&
 		selftests/record/oncpu_export.py $format "$out/sleeps.json" \
 			"$out/sleeps.$format" >"$out/$format.log"
-	result $? "export --format $format: the times of each thread are those of report"
+	result $? "export --format $format: each thread's times match those in report"
 	sed 's/^/# /' "$out/$format.log"
 done
 # A loss that only the side-car file counts can have occurred anywhere.
@@ -188,13 +188,13 @@ command merge -q -o "$out/sinks.rtd" "$out/sinks.0.rtd" "$out/sinks.1.rtd"
 result $? "merge combines the traces of two sinks into one"
 host report --strict --format json "$out/sinks.rtd" >"$out/sinks.json" &&
 	selftests/record/oncpu.py "$out/sinks.json" "$out/sinks.txt" >"$out/sinks.log"
-result $? "merge: times on and off the CPU are those of the program, whichever hart it ran on"
+result $? "merge: times on and off the CPU match the program's own, whichever hart it ran on"
 sed 's/^/# /' "$out/sinks.log"
 [ "$(calls sinks)" = "$(calls sleeps)" ]
 result $? "merge: each function has as many calls as with one sink"
 host report --strict --csv "$out/sinks.rtd" >"$out/sinks.csv" &&
 	host report --strict --csv "$out/sinks.0.rtd" "$out/sinks.1.rtd" | cmp - "$out/sinks.csv"
-result $? "report: the output for the traces of two sinks is that for the merged trace"
+result $? "report: two sinks' traces and the merged trace produce the same output"
 selftests/format/compare.py "$build/sifive-trace" "$out"/sinks*.rtd
 result $? "merge: a reader written from the format's description reads the same records as the command"
 

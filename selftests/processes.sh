@@ -261,7 +261,7 @@ for piece in "$out"/pieces.rtd.*[0-9]; do
 	n=$((n + $(host report --format csv "$piece" | sed -n 's/^"leaf",\([0-9]*\),.*/\1/p')))
 done
 [ "$n" = "$(made pieces)" ]
-result $? "--rotate: all pieces together have the calls of all processes"
+result $? "--rotate: all pieces together contain the calls of all processes"
 grep -q 'mask: 2$' "$out/placed.txt"
 result $? "without -C: the program keeps its CPU affinity"
 [ "$(cat "$out"/left.txt)" = "" ]

@@ -421,7 +421,7 @@ static int may_read(int unused)
 	return 0;
 }
 
-/* Like may_not_read(), for root in a new user namespace. */
+/* Like may_not_read(), but for root in a new user namespace. */
 static int may_not_read_as_namespace_root(int unused)
 {
 	if (unshare(CLONE_NEWUSER))

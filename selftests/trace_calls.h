@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shared by the tests of hooks: check that each thread's entries and exits nest, even across
+ * Helpers for the hook tests: check that each thread's entries and exits nest, even across
  * migrations.
  */
 #ifndef TRACE_CALLS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shared by the tests of counters: reading them, work with a known count, and
+ * Helpers for the counter tests: reading counters, work with a known count, and
  * perf_event_open().
  */
 #ifndef TRACE_COUNT_H

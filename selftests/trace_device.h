@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shared by the tests of /dev/sifive-trace: its calls with errors as negative numbers,
+ * Helpers for the tests of /dev/sifive-trace: its calls with errors as negative numbers,
  * the stimulus page, and a decoder of captured bytes that shares no code with the
  * tools.
  */
@@ -78,7 +78,7 @@ struct sifive_trace_config trace_simple_config(int fd, uint32_t index);
  */
 struct sifive_trace_config trace_same_config(const struct sifive_trace_config *earlier);
 
-/* Like trace_simple_config(), for all encoders, with a buffer of 1 MiB. */
+/* Like trace_simple_config(), but for all encoders, with a buffer of 1 MiB. */
 struct sifive_trace_config trace_whole_config(int fd);
 
 /*

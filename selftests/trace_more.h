@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shared by the tests of sessions, in addition to trace_device.h: sessions that are set up in one
- * call, threads that store, reproducible random numbers, and access to procfs and sysfs files.
+ * More helpers for the session tests, beyond trace_device.h: sessions that are set up in one call,
+ * threads that store, reproducible random numbers, and access to procfs and sysfs files.
  */
 #ifndef TRACE_MORE_H
 #define TRACE_MORE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shared by the tests of records: a decoder of captured records, which also reports data that do
+ * Helpers for the record tests: a decoder of captured records, which also reports data that does
  * not belong to a record.
  */
 #ifndef TRACE_RECORDS_H

@@ -223,7 +223,7 @@ result $? "--slower-than: after a loss, no call is measured up to the end of ano
 for name in later later-slow later-hooks; do
 	status $name 0 "$name: the program ends as usual"
 	says $name " plugin: no function with this name yet in /target/record/plugins" \
-		"$name: a function that is in no object yet is reported"
+		"$name: a function that no object contains yet is reported"
 	says $name " plugin: found in /target/record/plugin.so, which was loaded later" \
 		"$name: a function of an object that was loaded with dlopen() is probed"
 	# Count ten calls at each address, but not ten calls of other code at the first address.

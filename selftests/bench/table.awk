@@ -42,7 +42,7 @@ function result(good, what) {
 		print "bench: " what > "/dev/stderr"
 }
 
-# With Delta, the default, own counts may also cost at most 15 instructions more than hart counts.
+# With Delta (the default), own counts may also cost at most 15 instructions more than hart counts.
 function most(    n, beside) {
 	n = bound($1, $2, $4, $5)
 	beside = instructions($1 " " $2 " " $3, $4, "first", $6)

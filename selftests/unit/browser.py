@@ -9,7 +9,7 @@
     browser.py --selected PAGE.html   selects the whole trace, and prints its table as JSON
     browser.py --picture OUT.png [--size 1200x800] FILE
 
---browser selects chromium, the default, or firefox. The checks are the same; browsers.py drives
+--browser selects chromium (default) or firefox. The checks are the same; browsers.py drives
 the browser. Whatever the page prints to the console, or throws, is an error.
 """
 

@@ -60,7 +60,7 @@ TEST(timestamp_event_is_encoded)
 
 TEST(cache_event_is_encoded)
 {
-	/* The code of write misses of the data TLB is 3 << 3 | 1 << 1 | 1. */
+	/* Data TLB write misses have code 3 << 3 | 1 << 1 | 1. */
 	const struct perf_counter dtlb = {
 		.number = 31, .info = 0x2fc1f, .type = 1, .code = 0x1b,
 	};
