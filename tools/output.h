@@ -82,7 +82,7 @@ void put_right(struct output *output, const char *text, size_t width);
 void put_left(struct output *output, const char *text, size_t width);
 /* Write ticks, or seconds with nine decimals if @hz is not 0. */
 void put_time(struct output *output, uint64_t ticks, uint64_t hz, size_t width);
-/* Like put_time(), with a "~" that marks the time as inferred. */
+/* Like put_time(), but with a "~" that marks the time as inferred. */
 void put_inferred(struct output *output, uint64_t ticks, uint64_t hz, size_t width);
 /* Write a hexadecimal number with the prefix 0x. */
 void put_hex(struct output *output, uint64_t number);

@@ -18,7 +18,7 @@ struct progress;
  */
 struct progress *progress_new(int fd);
 
-/** progress_of() - like progress_new(), for a total of @whole bytes (0: unknown) */
+/** progress_of() - like progress_new(), but for a total of @whole bytes (0: unknown) */
 struct progress *progress_of(uint64_t whole);
 
 /** progress_show() - show that @bytes bytes have been read; NULL is allowed */

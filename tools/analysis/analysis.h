@@ -302,7 +302,7 @@ static inline bool analysis_unsure(const struct analysis_frame *frame,
 
 /**
  * analysis_partial() - whether some counts of an open call are unknown, or records during the call
- * are missing, whose counts belong to no function
+ * are missing (their counts belong to no function)
  */
 static inline bool analysis_partial(const struct analysis_frame *frame)
 {

@@ -202,7 +202,7 @@ static unsigned int skip_site(struct analysis_thread *thread, unsigned int keep,
  * End calls that ended without a record, for example by longjmp(): if the new function's caller
  * is not the innermost function, the calls within the caller have ended. Functions that are
  * inlined into the caller have its call site, so they continue. So do functions with the new
- * function's call site, because it may be inlined into them.
+ * function's call site, because the new function may be inlined into them.
  */
 static void leave_abandoned(struct analysis *analysis,
 			    struct analysis_thread *thread, uint32_t function,

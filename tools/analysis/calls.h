@@ -145,10 +145,10 @@ void calls_doubt(struct analysis_thread *thread);
 /** calls_uncounted() - mark the open calls, because some of their counts are unknown */
 void calls_uncounted(struct analysis_thread *thread);
 
-/** calls_restart() - let all open calls of a thread begin here */
+/** calls_restart() - restart all open calls of a thread, as if they began here */
 void calls_restart(struct analysis *analysis, struct analysis_thread *thread);
 
-/** counting_follow() - mark the open calls if the columns in @counted are not all of the thread's */
+/** counting_follow() - mark the open calls if @counted lacks a column that the thread counted */
 static inline void counting_follow(struct analysis_thread *thread, const struct stream *stream,
 				   uint64_t counted)
 {
@@ -161,7 +161,7 @@ static inline void counting_follow(struct analysis_thread *thread, const struct 
 
 /* In counting.c. */
 
-/** counting_new_stream() - like counting_stream(), for the first record after a new header */
+/** counting_new_stream() - like counting_stream(), but for the first record after a new header */
 struct stream *counting_new_stream(struct analysis *analysis, struct counters *counters,
 				   const struct perfrec_record *record);
 
@@ -183,7 +183,7 @@ static inline struct stream *counting_stream(struct analysis *analysis, struct c
 	return counting_new_stream(analysis, counters, record);
 }
 
-/** counting_lost_between() - like counting_lost(), for a trace with losses */
+/** counting_lost_between() - like counting_lost(), but for a trace with losses */
 bool counting_lost_between(const struct analysis *analysis, const struct stream *stream,
 			   const struct analysis_thread *thread,
 			   const struct perfrec_record *record);
@@ -241,8 +241,8 @@ bool counting_elsewhere(struct analysis *analysis, const struct analysis_thread 
 			const struct perfrec_record *record);
 
 /**
- * counting_turns() - like analysis_count(), for events that take turns; @known: the columns
- * that analysis_count() returned
+ * counting_turns() - like analysis_count(), but for events that take turns; @known: the
+ * columns that analysis_count() returned
  */
 uint64_t counting_turns(struct analysis *analysis, struct analysis_thread *thread,
 			struct stream *stream, const struct perfrec_record *record,
@@ -263,7 +263,7 @@ uint64_t analysis_count(struct analysis *analysis, struct analysis_thread *threa
 struct analysis_thread *analysis_thread_of(struct analysis *analysis,
 					   const struct perfrec_record *record);
 
-/** counting_sampler() - like counting_thread(), for a stream whose samples name threads */
+/** counting_sampler() - like counting_thread(), but for a stream whose samples name threads */
 struct analysis_thread *counting_sampler(struct analysis *analysis, struct stream *stream,
 					 const struct perfrec_record *record);
 

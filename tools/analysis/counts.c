@@ -15,7 +15,8 @@
 /* Initial number of entries in a table. */
 #define ROOM		256
 
-_Static_assert(CODE_INSTRUCTIONS_MAX * 4 < 1 << HALFWORD_BITS, "the index of a halfword in a block fits");
+_Static_assert(CODE_INSTRUCTIONS_MAX * 4 < 1 << HALFWORD_BITS,
+	       "HALFWORD_BITS bits hold the index of every halfword in a block");
 
 /**
  * struct tally - counts of a block

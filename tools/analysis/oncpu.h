@@ -53,8 +53,8 @@ struct oncpu_times {
 };
 
 /**
- * struct oncpu_part - how much of a period the thread was running, was not running, and was in an
- * unknown state, in ticks
+ * struct oncpu_part - number of ticks in a period that the thread was running, was not running, and
+ * was in an unknown state
  */
 struct oncpu_part {
 	uint64_t	on;

@@ -182,8 +182,8 @@ void order_header(struct order *order, const struct trace *trace,
 	if (header->owned && !order->common)
 		begin_sharing(order, trace, header->begin.offset);
 	/*
-	 * Records in the window refer to headers, of which the trace reader keeps only the latest
-	 * ones.
+	 * Records in the window refer to headers, and the trace reader keeps only the latest
+	 * headers. So flush the window if the header of one of its records is about to be freed.
 	 */
 	reorder = *reorder_of(order, header->channel);
 	if (!reorder || !reorder_expires(reorder, header))

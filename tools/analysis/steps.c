@@ -30,7 +30,7 @@ struct stop {
 
 /**
  * struct owner - a thread, or the code that is running on a source without a thread name
- * @id:		thread id; if the thread has no name, the source plus 1 << 32
+ * @id:		thread id, or (1 << 32) + the source if the thread has no name
  * @resumed:	set if the thread has continued at @address on source @src, but its preceding stop
  *		has not been processed yet
  */

@@ -26,7 +26,7 @@ struct frame {
 
 /**
  * struct owner - a thread, or the code that is running on a source without a thread name
- * @id:		thread id; if the thread has no name, the source plus 1 << 32
+ * @id:		thread id, or (1 << 32) + the source if the thread has no name
  * @interrupted: address at which the owner's latest trap occurred, or 0 if unknown
  * @last:	the block at whose end the owner last stopped, or NULL if it stopped within a block
  * @before:	like @last, for the code interrupted by the latest signal handler

@@ -119,8 +119,8 @@ static unsigned int find_between(const struct csv *csv, const char *name)
 }
 
 /*
- * Add the columns of records among calls before the first such record, because the first row, which
- * determines the columns, is often that of an earlier call.
+ * Add the columns of records among calls before the first such record. The columns are fixed once
+ * the first row is written, and that row often belongs to an earlier call.
  */
 static void expect_between(struct export *export)
 {

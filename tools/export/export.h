@@ -162,8 +162,8 @@ uint64_t export_file(const struct export *export, size_t number, char path[PATH_
  * @address:	converted to the address in memory, because the analysis has moved objects that
  *		shared addresses
  *
- * Return: the index of the object in the side-car file or, if that has no objects, among the
- * user's files, plus 1; or 0 if unknown.
+ * Return: 1 + the index of the object in the side-car file or, if that has no objects, among the
+ * user's files; 0 if unknown.
  */
 size_t export_object(struct export *export, uint64_t *address);
 

@@ -21,11 +21,11 @@
  * struct writer - state of an export
  * @weight:	weight of each node without its callees
  * @stack:	row of each node in its thread's table of stacks
- * @row:	row of each key_of() in the thread's tables plus 1
+ * @row:	1 + the row of each key_of() in the thread's tables
  * @function:	key of each row
  * @file:	index, by function, of the string with the function's file name
- * @functions:	rows in the thread's tables of functions and frames; a function has another row for
- *		each mark
+ * @functions:	number of rows in the thread's tables of functions and frames; a function has
+ *		another row for each mark
  * @strings:	number of strings of the thread
  * @thread:	the thread's node
  * @at:		sum of the weights of the samples so far

@@ -9,7 +9,7 @@
 /* Maximum number of spans to keep. */
 #define SPANS_MAX	(1u << 16)
 
-/* A period of a thread on or off the CPU. */
+/* A period that a thread spent on or off the CPU. */
 struct span {
 	uint64_t	from;
 	uint64_t	length;

@@ -55,8 +55,8 @@ const char *tracks_process(const struct meta *meta, const struct thread *thread)
 			exe = meta->exe;
 	}
 	/*
-	 * With record -a, all processes are sampled, of which the program that the command ran is
-	 * only one.
+	 * With record -a, all processes are sampled, and the program that the command ran is only
+	 * one of them.
 	 */
 	if (!meta->processes && threads_process(meta, thread->pid))
 		return threads_process(meta, thread->pid);

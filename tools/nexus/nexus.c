@@ -579,7 +579,7 @@ struct slices {
 };
 
 #ifdef NEXUS_SSE2
-/* Like pack(), for two words: combine slices into pairs, then into groups of four and eight. */
+/* Like pack(), but for two words: combine slices into pairs, then into groups of four and eight. */
 static inline __m128i pack_both(__m128i words)
 {
 	const __m128i four = _mm_set1_epi64x(0xffffff);

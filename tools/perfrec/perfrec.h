@@ -137,7 +137,7 @@ struct perfrec_header {
  * @address:	the return-address register (0 if the callers are from a stack), then return
  *		addresses, innermost first. The list ends with the last frame pointer, or with
  *		PERFREC_CUT or PERFREC_UNKNOWN. If the callers are from a stack, the return address
- *		of a signal handler is followed by the address of the interrupted code plus 1. For a
+ *		of a signal handler is followed by 1 + the address of the interrupted code. For a
  *		sample in the kernel, the callers in the kernel come first, then the pc of the
  *		program's code that entered the kernel, and that code's callers in the same form
  *
@@ -432,7 +432,8 @@ void perfrec_settle(struct perfrec *perfrec, unsigned int src,
 bool perfrec_unfinished(const struct perfrec *perfrec, unsigned int src, unsigned int channel);
 
 /**
- * perfrec_settle_thread() - like perfrec_settle(), for a thread that continues in another stream
+ * perfrec_settle_thread() - like perfrec_settle(), but for a thread that continues in another
+ * stream
  * @perfrec:	decoder
  * @owner:	thread id
  * @channel:	streams of this channel without a named thread also belong to the thread

@@ -9,10 +9,10 @@
 static_assert((int)SIFIVE_RECORD_ENTER == PERFREC_ENTER &&
 	      (int)SIFIVE_RECORD_EXIT == PERFREC_EXIT &&
 	      (int)SIFIVE_RECORD_MANUAL == PERFREC_MANUAL &&
-	      (int)SIFIVE_RECORD_SAMPLE == PERFREC_ISR, "types of records");
+	      (int)SIFIVE_RECORD_SAMPLE == PERFREC_ISR, "SIFIVE_RECORD_* equal PERFREC_*");
 static_assert((int)SIFIVE_CALL_EXIT == ANALYSIS_EXIT &&
 	      (int)SIFIVE_CALL_UNWOUND == ANALYSIS_UNWOUND &&
-	      (int)SIFIVE_CALL_CUT == ANALYSIS_CUT, "ends of calls");
+	      (int)SIFIVE_CALL_CUT == ANALYSIS_CUT, "SIFIVE_CALL_* equal ANALYSIS_*");
 static_assert((int)SIFIVE_SPAN_UNKNOWN == ONCPU_UNKNOWN &&
 	      (int)SIFIVE_SPAN_RUNS == ONCPU_RUNS &&
 	      (int)SIFIVE_SPAN_PREEMPTED == ONCPU_PREEMPTED &&
@@ -21,7 +21,7 @@ static_assert((int)SIFIVE_SPAN_UNKNOWN == ONCPU_UNKNOWN &&
 	      (int)SIFIVE_SPAN_STOPPED == ONCPU_STOPPED &&
 	      (int)SIFIVE_SPAN_WAITS == ONCPU_WAITS &&
 	      (int)SIFIVE_SPAN_WOKEN == ONCPU_WOKEN &&
-	      (int)SIFIVE_SPAN_SEVERAL == ONCPU_MERGED, "states of threads");
+	      (int)SIFIVE_SPAN_SEVERAL == ONCPU_MERGED, "SIFIVE_SPAN_* equal ONCPU_*");
 
 static bool is_wanted(const struct sifive_reader *reader, enum sifive_event_kind kind)
 {

@@ -88,7 +88,7 @@ struct annotated_entry {
  * @name:	name of the function, or of the object
  * @known:	set for a function, which begins at @start
  * @object, @file, @line: place of the function; NULL and 0 if unknown
- * @entry:	sites of the function: the vague ones first, then by place
+ * @entry:	sites of the function: vague sites first, then the others by place
  * @sum:	sum of the sites' costs
  */
 struct annotated_function {

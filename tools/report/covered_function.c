@@ -225,7 +225,7 @@ static bool is_end(const struct maker *maker, size_t next)
 	return next == maker->halfwords || maker->at[next].first;
 }
 
-/* Return the highest line number of the function's file, plus one, or 0 if there is none. */
+/* Return 1 + the highest line number of the function's file, or 0 if there is none. */
 static uint32_t greatest_line(struct maker *maker, const struct lines_function *function)
 {
 	const uint32_t file = covered_find_file(maker, function->file);

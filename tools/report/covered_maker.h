@@ -10,7 +10,7 @@
 
 /**
  * struct instruction_at - an instruction of a function
- * @line:	index of the instruction's line plus one, or 0 if it has none
+ * @line:	1 + the index of the instruction's line, or 0 if it has none
  * @column:	column in the source line
  * @kind:	enum flow_kind
  * @block:	index of the first halfword of the instruction's basic block
@@ -67,8 +67,8 @@ struct covered_pair {
  *		information, and its index
  * @part:	the @parts parts of the current function
  * @at, @times, @halfwords: instructions of the function, and the number of times each was executed
- * @name:	index of the line with its name plus one, or 0 if unknown
- * @first_line:	indexes, plus one, of lines of its first instruction: that of its name, and
+ * @name:	1 + the index of the line with its name, or 0 if unknown
+ * @first_line:	1 + the indexes of lines of its first instruction: that of its name, and
  *		those of statements without code
  * @brace:	the function's first row, which belongs to its opening brace
  * @pair:	pairs of a basic block and one of its lines
@@ -113,7 +113,7 @@ bool covered_reserve(struct maker *maker, void *array, size_t count, size_t *roo
 /** covered_find_file() - return the index of a file of the current unit */
 uint32_t covered_find_file(struct maker *maker, const char *name);
 
-/** covered_find_line() - return the index of a line plus one, or 0 if there is no room */
+/** covered_find_line() - return 1 + the index of a line, or 0 if there is no room */
 uint32_t covered_find_line(struct maker *maker, const char *name, uint32_t line);
 
 /**

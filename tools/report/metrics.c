@@ -212,7 +212,7 @@ int report_metrics(const struct profile *profile, const struct report_columns *c
 		add(metric, &count, METRIC_POINTS, 0, 9, "", "manual");
 	for (c = 0; c < counters->count; c++) {
 		unsigned int width = (unsigned int)strlen(counters->name[c]);
-		/* A column with inexact numbers needs room for the mark. */
+		/* Leave room for the mark of inexact times, and of counts of events in turns. */
 		unsigned int least = c < counters->times || counters->turn[c] ? 11 : 9;
 
 		/* Times on and off the CPU belong to a thread; samples may belong to a hart. */

@@ -214,7 +214,7 @@ static uint64_t times_between(const struct paths *paths, const struct executed *
 struct maker {
 	struct paths		*paths;
 	const struct executed	*executed;
-	uint32_t		*behind;	/* the next block of each block in a path */
+	uint32_t		*behind;	/* by block: the next block in its path */
 };
 
 /*
@@ -279,10 +279,10 @@ static uint64_t less(uint64_t one, uint64_t two)
 }
 
 /*
- * Count the entries into a loop: executions of its first block that did not follow a block of the
- * loop, or exits from it, of which there are as many as entries. Only the exits can be counted for
- * a loop that tests its condition first, which is entered by a jump to the condition, past the
- * path's first block.
+ * Count the entries into a loop: the executions of its first block that did not follow a block of
+ * the loop, or the exits from the loop if there are more, because each entry has an exit. A loop
+ * that tests its condition first is entered by a jump to the condition, past the path's first
+ * block, so only its exits can be counted.
  */
 static void count_entries(const struct maker *maker, struct path *path)
 {

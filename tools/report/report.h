@@ -173,7 +173,7 @@ double report_share(const struct profile *profile, size_t row, unsigned int colu
 /** report_turns() - write how well the totals of events that take turns are known */
 void report_turns(struct output *out, const struct analysis *analysis);
 
-/** report_json_turns() - like report_turns(), as JSON */
+/** report_json_turns() - like report_turns(), but as JSON */
 void report_json_turns(struct output *out, const struct analysis *analysis);
 
 /** report_is_unknown() - whether no call of a row has a time, as after a loss */
@@ -331,7 +331,7 @@ int report_intervals(const struct report_options *options);
 
 /**
  * struct report_runs - the traces that --diff compares
- * @profile:	@count profiles, of which the first @before are from before the change
+ * @profile:	@count profiles; the first @before are from before the change
  */
 struct report_runs {
 	struct profile	*profile;

@@ -124,7 +124,7 @@ void symbols_when(struct symbols *symbols, const struct perfrec_stamp *stamp);
 uint64_t symbols_place(const struct symbols *symbols, uint64_t address);
 
 /**
- * symbols_place_at() - like symbols_place(), for an unknown process
+ * symbols_place_at() - like symbols_place(), but for an unknown process
  * @time:	time in ticks, or NULL if unknown
  */
 uint64_t symbols_place_at(const struct symbols *symbols, uint64_t address,

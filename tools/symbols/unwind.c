@@ -24,7 +24,8 @@
 /* DWARF numbers of the registers in struct perfrec_stack after the pc, in order. */
 static const uint8_t saved[] = { RA, SP, 5, 8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27 };
 
-_Static_assert(sizeof(saved) == SIFIVE_TRACE_STACK_REGISTERS - 1, "one each");
+_Static_assert(sizeof(saved) == SIFIVE_TRACE_STACK_REGISTERS - 1,
+	       "saved[] has one entry for each register after the pc");
 
 /* Highest signal number. */
 #define SIGNAL_MAX	64

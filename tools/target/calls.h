@@ -25,7 +25,7 @@ enum calls_mode {
 
 /**
  * calls_choose() - set up instruction trace
- * @take:	request to the driver, of which only @instruction is set
+ * @take:	request to the driver; only its member @instruction is set
  * @mode:	enum calls_mode; CALLS_MODE_USUAL selects the preferred mode among those that all
  *		encoders support
  * @all:	set to trace everything that runs

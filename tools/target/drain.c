@@ -245,8 +245,8 @@ static uint64_t room(const struct drain *d)
 }
 
 /*
- * Report a failed read() once for each sink, unless another session has begun, whose bytes are not
- * missing.
+ * Report a failed read() once for each sink. If another session has begun, report nothing, because
+ * its bytes are not missing from this recording.
  */
 static void fail_read(const struct drain *d, struct drain_sink *s, int error)
 {

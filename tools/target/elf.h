@@ -67,7 +67,8 @@ bool elf_functions(const struct elf *elf,
 		   void *argument);
 
 /**
- * elf_exported() - like elf_functions(), for exported functions, whose symbols survive stripping
+ * elf_exported() - like elf_functions(), but for exported functions; their symbols survive
+ * stripping
  */
 bool elf_exported(const struct elf *elf,
 		  void (*function)(void *argument, const char *name,

@@ -40,11 +40,12 @@ struct gaps {
 };
 
 /**
- * struct gaps_room - times without room, during which records are dropped; the same for all sinks
+ * struct gaps_room - times when the buffer had no room, so records were dropped; the same for all
+ * sinks
  * @open:	set if the buffer had no room at the last look
  * @begin:	begin of the current gap
  * @looked:	time of the last look
- * @full_ns:	total time without room at the last look
+ * @full_ns:	total time that the buffer had had no room, at the last look
  * @fulls:	number of times that the buffer had run out of room, at the last look
  * @dropped:	number of records dropped before the current gap
  */
@@ -64,7 +65,7 @@ void gaps_add(struct gaps *gaps, const struct gaps_entry *gap);
 void gaps_sink(struct gaps *gaps, const struct sifive_trace_sink *sink);
 
 /**
- * gaps_room() - update the times without room
+ * gaps_room() - update the times when the buffer had no room
  * @status:	the driver's state at time @now
  * @dropped:	number of records dropped so far
  * @last:	set in the final call, which ends a gap that has not ended

@@ -68,8 +68,8 @@ int machine_query(int fd, const struct sifive_trace_event *event,
 void machine_counters(uint32_t mask, char *text, size_t size);
 
 /**
- * machine_counting() - like machine_counters(), for the counters of an event; write "firmware" if
- * firmware counts it
+ * machine_counting() - like machine_counters(), but for the counters of an event; write "firmware"
+ * if firmware counts it
  */
 void machine_counting(const struct sifive_trace_event *event, uint32_t mask, char *text,
 		      size_t size);

@@ -75,7 +75,7 @@ void objects_add_code(struct objects *objects, const char *path,
 		      uint64_t address, uint64_t length, uint64_t offset);
 
 /**
- * objects_map() - like objects_add_code(), for a mapping that a process has just created
+ * objects_map() - like objects_add_code(), but for a mapping that a process has just created
  * @pid:	the process
  * @time:	time of the mapping, in nanoseconds of CLOCK_MONOTONIC
  */

@@ -58,7 +58,7 @@ int setup_turn(void *at, const struct cli_option *option, const char *value);
 /** setup_size() - @set function of an option whose value is a size in bytes, stored as uint64_t */
 int setup_size(void *at, const struct cli_option *option, const char *value);
 
-/** setup_duration() - like setup_size(), for a time in nanoseconds */
+/** setup_duration() - like setup_size(), but for a time in nanoseconds */
 int setup_duration(void *at, const struct cli_option *option, const char *value);
 
 /** struct setup_pieces - the length of a recording's pieces: @size bytes, or @time ns */
@@ -70,7 +70,7 @@ struct setup_pieces {
 /* The minimum size of a piece. */
 #define SETUP_PIECE_LEAST	4096
 
-/** setup_rotate() - like setup_size(), for a size or a time, stored as struct setup_pieces */
+/** setup_rotate() - like setup_size(), but for a size or a time, stored as struct setup_pieces */
 int setup_rotate(void *at, const struct cli_option *option, const char *value);
 
 /** setup_sampled() - whether the kernel writes samples */

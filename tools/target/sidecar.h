@@ -54,8 +54,8 @@ int sidecar_complete(int fd, const char *meta, const struct sifive_trace_sink *s
 int sidecar_copy(const char *from, const char *meta, const struct trigger_hit *hit);
 
 /**
- * sidecar_unrecorded() - set the number of processes that were not recorded, which side-car files
- * list among the losses
+ * sidecar_unrecorded() - set the number of unrecorded processes; side-car files list this number
+ * among the losses
  */
 void sidecar_unrecorded(uint64_t processes);
 

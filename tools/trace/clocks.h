@@ -41,7 +41,7 @@ struct clocks_stretch {
 
 /**
  * struct clocks - the queue, and the state of each source's clock
- * @store:	array of CLOCKS_QUEUE stores, of which the first @stores are queued, the oldest
+ * @store:	array of CLOCKS_QUEUE stores; the first @stores are queued, the oldest
  *		first
  * @mask:	maximum timestamp
  * @broken:	latest offset at which each source may have lost a timestamp

@@ -14,11 +14,16 @@
 #define ENOUGH		(32u << 10)
 #define FIRST		(2u << 10)
 
-/* How plausible a decoding is; the first member that differs is decisive. */
+/**
+ * struct sense - how plausible a decoding is; the first member that differs is decisive
+ * @words:	number of words in headers, and in records whose header is known
+ * @bare_words:	number of words in other records, minus dropped words
+ * @messages:	number of plausible messages, minus implausible messages and gaps
+ */
 struct sense {
-	uint64_t	words;		/* number in headers, and in records whose header is known */
-	int64_t		bare_words;	/* number in other records, minus dropped words */
-	int64_t		messages;	/* number of plausible ones, minus implausible ones */
+	uint64_t	words;
+	int64_t		bare_words;
+	int64_t		messages;
 };
 
 static void count_header(void *context, const struct perfrec_header *header)

@@ -15,7 +15,7 @@ static const char *string_member(const char *between, const char *key, const cha
 	return ",";
 }
 
-/* Like string_member(), for a number, which is omitted if it is 0. */
+/* Like string_member(), but for a number, which is omitted if it is 0. */
 static const char *number_member(const char *between, const char *key, uint64_t number,
 				 struct output *out)
 {

@@ -295,7 +295,10 @@ static void on_stores(struct pass *pass)
 	} while (count == STORES);
 }
 
-/* Set the known times. An unknown clock starts at 0, so it shows which bits have changed. */
+/*
+ * Set each source's time, or 0 if it is unknown: the decoded time then shows which bits of the
+ * source's clock have changed.
+ */
 static void start_clocks(struct pass *pass)
 {
 	unsigned int src;

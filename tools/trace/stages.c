@@ -37,7 +37,7 @@ struct stores {
 /* An item of a batch that waits for the third stage; its data follows. */
 struct item {
 	uint32_t	kind;		/* enum stages_item */
-	uint32_t	serial;		/* serial number of a record's header, plus 1, or 0 */
+	uint32_t	serial;		/* 1 + the serial number of a record's header, or 0 */
 	uint64_t	bytes;		/* size of the data, a multiple of 8 */
 };
 

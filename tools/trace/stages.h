@@ -39,7 +39,7 @@ enum stages_item {
 
 /**
  * stages_new() - start reading with several threads
- * @trace:	the trace, of which nothing has been decoded yet
+ * @trace:	the trace, before anything has been decoded
  * @threads:	number of threads, including the calling one
  *
  * Return: NULL if out of memory, in which case one thread reads the trace.
@@ -79,7 +79,7 @@ void stages_message(struct stages *stages, enum stages_item item,
 		    const struct nexus_message *message);
 void stages_switch(struct stages *stages, const struct trace_switch *record);
 
-/** stages_sources() - like trace_sources(), for the consumer */
+/** stages_sources() - like trace_sources(), but for the consumer */
 unsigned int stages_sources(const struct stages *stages, unsigned int channel);
 
 /** stages_stop() - end the threads, but keep the headers; NULL is allowed */

@@ -50,7 +50,7 @@ struct trace {
 	void			*unwinder;
 	struct callers		callers;
 	const struct perfrec_callers *unwound[PERFREC_CHANNELS][PERFREC_SOURCES];
-	uint64_t		no_room;	/* number of lists without room */
+	uint64_t		no_room;	/* number of lists that did not fit in @callers */
 	/* Set if the trace is a ring that has overwritten its oldest bytes. */
 	bool			wrapped;
 	/*

@@ -211,7 +211,7 @@ struct trace *trace_open(const char *path, const struct trace_options *options,
 			 const struct meta *meta);
 
 /**
- * trace_take() - like trace_open(), for an open file
+ * trace_take() - like trace_open(), but for an open file
  * @fd:		the file, positioned at its beginning; closed with the trace, even after an
  *		error
  * @path:	name of the file in messages
@@ -241,7 +241,8 @@ void trace_unwind(struct trace *trace,
 int trace_run(struct trace *trace, const struct trace_ops *ops, void *context);
 
 /**
- * trace_settle() - complete a thread's records in other streams, because it continues in a new one
+ * trace_settle() - complete the records of a thread in its previous streams, because the thread
+ * continues in a new one
  * @owner:	id of the thread
  * @channel:	streams of this channel without a named thread also belong to the thread
  * @before:	offset in the file; only records before it are completed
