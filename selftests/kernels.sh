@@ -18,9 +18,17 @@ mkdir -p "$build" "$compiled"
 rm -rf "$build"/{driver,include,broken.log}
 . selftests/tap.sh
 
-# A tree's name identifies its content, because each new tree gets a new name.
+# Print a file without comments: if only comments have changed, nothing is recompiled.
+code_of() {
+	case $1 in
+	*.[ch]) gcc -w -fpreprocessed -dD -E -P -x c "$1" ;;
+	*) cat "$1" ;;
+	esac
+}
 sources=$(find driver include VERSION selftests/kernels.sh tools/build-module.sh -type f |
-	LC_ALL=C sort | xargs sha256sum)
+	LC_ALL=C sort | while read -r file; do echo "$file $(code_of "$file" | sha256sum)"; done)
+
+# A tree's name identifies its content, because each new tree gets a new name.
 inputs() {
 	local suffix
 	printf '%s\n' "$sources" "$1"
