@@ -4,7 +4,7 @@
  * unexpected errno, writes outside its argument, rejects good memory, or leaves
  * the device unusable.
  *
- * TRACE_SEED: the seed of the random numbers, printed so that a run can be repeated.
+ * TRACE_SEED: seed for the random number generator, printed so that a run can be repeated.
  *
  * TRACE_SECONDS: duration (default 5).
  */

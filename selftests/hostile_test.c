@@ -6,7 +6,7 @@
  *
  * TRACE_SECONDS: duration of the threads' race in seconds (default 5).
  *
- * TRACE_SEED: seed of the random numbers.
+ * TRACE_SEED: seed for the random number generator.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

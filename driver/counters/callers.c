@@ -201,8 +201,8 @@ static void add_kernel_callers(struct callers *list, const struct pt_regs *regs)
 }
 
 /*
- * Return the thread's current or saved user-mode registers, or NULL if it has none. Until execve()
- * ends, it has none: the saved registers are still those of the previous program.
+ * Return the thread's current or saved user-mode registers, or NULL if it has none. A thread has
+ * none during execve(), because the saved registers are still those of the previous program.
  */
 struct pt_regs *sft_record_registers(struct pt_regs *regs)
 {

@@ -62,8 +62,8 @@ static u32 shift_of(const struct sft_counter *c)
 }
 
 /*
- * Return the event that @counter counts in a turn. If the turn has none for it, return another
- * event of the counter; its count is not used.
+ * Return the event that @counter counts in a turn. If @counter counts nothing in that turn, return
+ * its event of another turn, whose count is not used.
  */
 static const struct sft_counter *find(u32 counter, u32 turn)
 {

@@ -49,7 +49,7 @@ static struct {
 	struct page_of page[SIFIVE_TRACE_MAX_ENCODERS];
 } map;
 
-/* Threads whose stores wait, and the number and total nanoseconds of such waits since CONFIG. */
+/* Threads whose stores wait; the number and total duration in ns of such waits since CONFIG. */
 static DECLARE_WAIT_QUEUE_HEAD(waiting);
 static atomic64_t waits, waited;
 

@@ -394,7 +394,7 @@ TEST_F(command, diff_marks_inexact_times_on_and_off_the_cpu)
 	EXPECT_HAS(line_of(self, FIB), "~1.000 ms");
 }
 
-/* Add an Error without a time, as the driver's recording has at the end of a pause. */
+/* Add an Error message without a timestamp, like those that the driver adds after a pause. */
 static void put_error(FIXTURE_DATA(command) *self, unsigned int src)
 {
 	const unsigned int width = self->gen.ts_width;

@@ -14,7 +14,7 @@
 #define FUNCTIONS	20
 #define SEEDS		200
 
-/* Samples with and without equal values, smaller and larger than RANKS_EXACT. */
+/* Test samples with and without ties, of fewer and of more values than RANKS_EXACT. */
 TEST(probabilities_are_as_published)
 {
 	static const double low[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 };

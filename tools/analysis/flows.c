@@ -423,8 +423,9 @@ static void enter_handler(struct flows *flows, struct track *track,
 }
 
 /*
- * Whether a block's first instruction, which is not a call, leads to @at. An indirect jump's
- * target is unknown, so it is assumed to lead to any function's start (@begins) as a tail call.
+ * Whether the first instruction of a block, which must not be a call, can be followed by the one at
+ * @at. An indirect jump's target is unknown, so assume that the jump is a tail call to any function,
+ * if @at is the start of one (@begins).
  */
 static bool first_leads_to(const struct block *block, uint64_t at, bool begins)
 {

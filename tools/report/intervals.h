@@ -60,7 +60,7 @@ struct interval {
 };
 
 /**
- * struct interval_function - a function that has run in the intervals of a row
+ * struct interval_function - a function that ran during the intervals of a row
  * @interval:	index of the row
  * @function:	number of the function
  */

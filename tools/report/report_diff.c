@@ -290,7 +290,7 @@ static void begin_json(const struct diff *diff)
 		report_json_rows(diff->out);
 }
 
-/* Return the word for the least certain of the times of a side's runs. */
+/* Return the lowest certainty among the times of a side's runs, as a word. */
 static const char *certainty(const struct diff *diff, const struct pair *pair, unsigned int side)
 {
 	static const char * const words[] = { "exact", "inferred", "partial", "unknown" };
@@ -304,7 +304,7 @@ static const char *certainty(const struct diff *diff, const struct pair *pair, u
 	return words[worst];
 }
 
-/* Return the word for the least certain of the counts of a side's runs. */
+/* Return the lowest certainty among the counts of a side's runs, as a word. */
 static const char *counts_certainty(const struct diff *diff, const struct pair *pair,
 				    unsigned int side)
 {

@@ -80,7 +80,7 @@ void report_row_end(struct report_rows *rows)
 	put_string(rows->out, rows->json ? "}" : "\n");
 }
 
-/* ---- the head of JSON --------------------------------------------------- */
+/* ---- the start of the JSON output --------------------------------------- */
 
 struct count {
 	const char	*key;

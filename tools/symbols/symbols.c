@@ -21,11 +21,11 @@
 #include "text.h"
 
 /*
- * Number of slots of the cache of addresses. Most traces repeat a few addresses, but a damaged
+ * Number of slots in the address cache. Most traces repeat a few addresses, but a damaged
  * trace may contain any number of others, so a new result replaces the one in its slot.
  */
 #define CACHE_BITS	14
-/* Number of slots of the cache of call sites. */
+/* Number of slots in the call-site cache. */
 #define CALLERS_BITS	12
 /* Mangled names longer than this are not demangled. */
 #define MANGLED_MAX	8192

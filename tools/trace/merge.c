@@ -2,7 +2,7 @@
 /*
  * Merges the traces of a recording's sinks. Sources get new numbers; times are converted to the
  * clock of the trace with the lowest hart, using the driver's readings of all clocks at START and
- * STOP. Messages are written in order of time.
+ * STOP. Messages are written in chronological order.
  */
 #include <errno.h>
 #include <fcntl.h>
