@@ -18,15 +18,22 @@ mkdir -p "$build" "$compiled"
 rm -rf "$build"/{driver,include,broken.log}
 . selftests/tap.sh
 
-# Print a file without comments: if only comments have changed, nothing is recompiled.
+# Print what the compilation of a file depends on: if other comments than kernel-doc have changed,
+# nothing is recompiled.
 code_of() {
 	case $1 in
-	*.[ch]) gcc -w -fpreprocessed -dD -E -P -x c "$1" ;;
-	*) cat "$1" ;;
+	*.[ch])
+		sed -n '/\/\*\*/,/\*\//p' "$1"
+		"${CROSS_COMPILE:-riscv64-linux-gnu-}gcc" -w -fpreprocessed -dD -E -P -x c "$1" ||
+			cat "$1"
+		;;
+	*)
+		cat "$1"
+		;;
 	esac
 }
 sources=$(find driver include VERSION selftests/kernels.sh tools/build-module.sh -type f |
-	LC_ALL=C sort | while read -r file; do echo "$file $(code_of "$file" | sha256sum)"; done)
+	LC_ALL=C sort | while read -r file; do echo "$file"; code_of "$file"; done | sha256sum)
 
 # A tree's name identifies its content, because each new tree gets a new name.
 inputs() {
