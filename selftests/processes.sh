@@ -228,7 +228,7 @@ says unsampled "without the library were not recorded: " \
 meta unsampled '[p["library"] for p in m["processes"] if "library" in p].count(False) >= 2 and [p["args"][1] for p in m["processes"] if "library" not in p] == ["system", "work"]' \
 	"static children have entries that name them"
 says unwatched "cannot detect which objects programs load: " "without events of processes: this is reported"
-meta unwatched '[p["args"] for p in m["processes"]] == [["/target/record/busy-static", "100"]]' \
+meta unwatched '[(p["args"], p["exe"], p["library"]) for p in m["processes"]] == [(["/target/record/busy-static", "100"], "/target/record/busy-static", False)]' \
 	"without events of processes: a static program has an entry"
 says clone "up to 1 process did not join the recording: " "clone() alone: the child is reported"
 meta clone 'm["lost"]["unrecorded"] == 1' "clone() alone: the side-car file counts the child"

@@ -97,7 +97,7 @@ static int archive(const struct recording *r)
 	return error;
 }
 
-/* Report the processes that have not joined, and describes those without the library. */
+/* Report the processes that have not joined, and describe those without the library. */
 static void report_rest(struct recording *r, const struct trigger_clock *clock)
 {
 	struct descendants_rest rest;
@@ -125,7 +125,8 @@ static void report_rest(struct recording *r, const struct trigger_clock *clock)
 static int save(struct recording *r)
 {
 	const struct tree_process program = {
-		.pid = r->launched.pid, .parent = getpid(), .argv = r->argv,
+		.pid = r->launched.pid, .parent = getpid(), .exe = r->program.path,
+		.argv = r->argv, .outside = true,
 	};
 	struct trigger_clock clock;
 	int error;
@@ -134,7 +135,7 @@ static int save(struct recording *r)
 	trigger_clock(&r->device, &clock);
 	if (r->join && r->loads && r->launched.signal)
 		recording_report_end(r->launched.signal);
-	/* Without events of processes, only the program is known. */
+	/* Without events of processes, only the program, which is static, is known. */
 	if (r->join && !r->loads && !r->descendants.image)
 		tree_add(&r->tree, &program, &r->objects, false);
 	if (r->join && r->descendants.image)
