@@ -405,6 +405,11 @@ TEST_F(drain, losses_are_read_only_when_there_can_be_new_ones)
 	status.fulls = 1;
 	drain_look(&self->drain, false);
 	EXPECT_EQ(1, losses_read);
+	/* There is room again. */
+	drain_look(&self->drain, false);
+	EXPECT_EQ(1, losses_read);
+	drain_look(&self->drain, true);
+	EXPECT_EQ(2, losses_read);
 }
 
 TEST_F(drain, lost_bytes_are_listed_and_the_list_is_bounded)

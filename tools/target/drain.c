@@ -367,8 +367,9 @@ void drain_look(struct drain *d, bool last)
 
 	if (ioctl(d->control, SIFIVE_TRACE_IOC_STATUS, &status) || status.capture != d->capture)
 		return;
-	/* Programs drop records only while there is no room. */
-	if (status.fulls && ioctl(d->control, SIFIVE_TRACE_IOC_LOSSES, &losses))
+	/* Programs drop records only while there is no room, and may count them later. */
+	if (status.fulls && (d->room.open || last || status.fulls != d->room.fulls) &&
+	    ioctl(d->control, SIFIVE_TRACE_IOC_LOSSES, &losses))
 		return;
 	lost = has_lost(d, &status);
 	dropped = gaps_room(&d->room, &status, losses.dropped, perf_device_now(), last, &gap);
