@@ -170,7 +170,10 @@ static bool is_watched(const struct sft_component *c, unsigned int i)
 	       (!watched[i].sink || c->kind != SIFIVE_TRACE_SINK_FUNNEL);
 }
 
-/* Called after programming: save the registers' values. Unimplemented fields read back as 0. */
+/*
+ * Called after programming: clear the unused registers, and save the values of all. Unimplemented
+ * fields read back as 0.
+ */
 void sft_component_programmed(struct sft_component *c)
 {
 	unsigned int i;
