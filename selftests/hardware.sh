@@ -228,7 +228,7 @@ done
 # ---- power, clock and resets ---------------------------------------------------------
 
 supplied() {
-	rm -f "$out/log" "$out/model.log"
+	rm -f "$out/model.log"
 	boot fpga --dts selftests/devicetree/supplies.dts \
 		--qemu "-trace sifive_trace_write -D $out/model.log" -- "$@"
 }
@@ -279,7 +279,7 @@ done
 
 # board NAME OPTION... -- COMMANDS: like boot, but first remove the files of earlier boards.
 board() {
-	rm -f "$out"/*.rtd "$out"/*.rtd.* "$out"/*.json
+	rm -f "$out"/*.rtd "$out"/*.rtd.* "$out"/*.json "$out"/*.txt
 	boot "$@"
 	result $? "$what: the board ran to the end"
 }
@@ -376,7 +376,7 @@ for file in record calls; do
 	says $file.txt "messages have no timestamps: the trace contains no times" \
 		"$file: the command reports that the trace has no times"
 done
-! grep -q timestamps "$out/quiet.txt"
+[ -e "$out/quiet.txt" ] && ! grep -q timestamps "$out/quiet.txt"
 result $? "$what: record -q does not report that the trace has no times"
 says info.txt "^Timestamps +none$" "info: the missing timestamps are reported"
 says info.txt "registers 0xffffffff make messages, 0x00000000 with timestamps; 16 channels" \
@@ -404,7 +404,7 @@ says before.txt "not tested yet" "info: nothing is tested before the first sessi
 says before.txt "Tracing works here" "info: no problem is reported before the first session"
 says record.txt "trace@11000000: sink error" "record: the encoder's error is reported"
 says info.txt "none of its messages arrived" "info: an encoder whose messages do not arrive is reported"
-! grep -A 1 trace@11000000 "$out/info.txt" | grep -q "not tested yet"
+[ -s "$out/info.txt" ] && ! grep -A 1 trace@11000000 "$out/info.txt" | grep -q "not tested yet"
 result $? "$what: info: the encoder was tested"
 says info.txt "^PROBLEM +no message of trace@11000000 arrived" "info: the encoder is reported as a problem"
 says info.txt "-> correct the out-ports" "info: the remedy is to correct the out-ports"
