@@ -44,19 +44,19 @@ struct descendants {
  * descendants_open() - start with this process; return 0, or -1 after reporting that memory ran
  * out
  */
-int descendants_open(struct descendants *descendants);
+int descendants_open(struct descendants *d);
 
 /** descendants_close() - free the processes; a zeroed struct is allowed */
-void descendants_close(struct descendants *descendants);
+void descendants_close(struct descendants *d);
 
 /** descendants_event() - keep a record if it is about a process; a NUL follows the record */
-void descendants_event(struct descendants *descendants, const struct perf_event_header *record);
+void descendants_event(struct descendants *d, const struct perf_event_header *record);
 
 /**
  * descendants_apply() - apply the events before a time, in order
  * @before:	the time; all rings must have been read since then
  */
-void descendants_apply(struct descendants *descendants, uint64_t before);
+void descendants_apply(struct descendants *d, uint64_t before);
 
 /**
  * struct descendants_rest - the processes that have not joined
@@ -77,11 +77,11 @@ struct descendants_rest {
  * @argv:	the program's command line
  * @clock:	converts times to the trace's clock
  */
-void descendants_rest(struct descendants *descendants, pid_t program, char **argv,
+void descendants_rest(struct descendants *d, pid_t program, char **argv,
 		      struct tree *tree, const struct trigger_clock *clock,
 		      struct descendants_rest *rest);
 
 /** descendants_children() - return the number of processes that descend from @program */
-size_t descendants_children(const struct descendants *descendants, pid_t program);
+size_t descendants_children(const struct descendants *d, pid_t program);
 
 #endif /* SIFIVE_TRACE_DESCENDANTS_H */
