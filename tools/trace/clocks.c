@@ -33,8 +33,9 @@ void clocks_break(struct clocks *clocks, const struct nexus *nexus, int src, uin
 	for (i = 0; i < NEXUS_SOURCES; i++) {
 		if (src >= 0 && i != (unsigned int)src)
 			continue;
+		/* The timestamp of an Error message was applied to a clock that may be wrong. */
 		if (clocks->broken[i] <= clocks->absolute[i])
-			clocks->least[i] = nexus->now[i];
+			clocks->least[i] = src < 0 ? nexus->now[i] : 0;
 		clocks->broken[i] = offset;
 	}
 }

@@ -46,7 +46,8 @@ struct clocks_stretch {
  * @mask:	maximum timestamp
  * @broken:	latest offset at which each source may have lost a timestamp
  * @absolute:	offset of each source's latest absolute timestamp
- * @least:	each source's time at the first such offset after its latest absolute timestamp
+ * @least:	each source's time at the first such offset after its latest absolute timestamp, or 0 if
+ *		unknown
  * @stretch:	the two latest stretches, and a free element for the next one
  * @next:	index of the free element; the earliest stretch follows it
  */
@@ -68,8 +69,8 @@ void clocks_shift(struct clocks *clocks, size_t count, unsigned int events);
 
 /**
  * clocks_break() - record that a source may have lost a timestamp
- * @nexus:	decoder, which has decoded nothing after that place
- * @src:	the source, or -1 for any
+ * @nexus:	decoder, which has decoded nothing after the lost bytes if @src is -1
+ * @src:	source of an Error message, or -1 if bytes are lost, which may be of any source
  * @offset:	offset in the file
  */
 void clocks_break(struct clocks *clocks, const struct nexus *nexus, int src, uint64_t offset);
