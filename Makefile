@@ -241,7 +241,7 @@ check: built
 		$(if $(ROOT_BOARD),debian) \
 		$(DEBUG_BOARDS:%=debug-%) kernels $(KERNEL_BOARDS:%=testing-%)
 
-# Run the same suites longer and on all boards, which takes a night, and then check-releases.
+# Run the same suites longer and on all boards, which takes a night, then, if none fails, check-releases.
 check-long: packages-root
 	@$(MAKE) --no-print-directory check ROOT_BOARD=board EXACT=long TRACE_SECONDS=30 TRACE_STORM_SECONDS=60 \
 		TRACE_PROGRAMS=2500 TRACE_PART=1 FUZZ_SECONDS=1200 FAULT_BOARDS="$(BOARDS)" DEBUG_BOARDS="$(BOARDS)" \
