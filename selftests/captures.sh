@@ -120,7 +120,7 @@ run paused-none sifive-trace pause
 run resumed-none sifive-trace resume
 run drained-plain sifive-trace record -o drained-plain.rtd --on-full drain $p/plain
 run drops sifive-trace record -b 1M --on-full drop -o drops.rtd -C 0 $p/pieces 80 stops
-run waits-slows sifive-trace record -C 0 -o waits-slows.rtd --on-full wait $p/pieces 80 slows
+run waits-slows sifive-trace record --no-children -C 0 -o waits-slows.rtd --on-full wait $p/pieces 80 slows
 kills waits wait
 run waits-limit sifive-trace record -o waits-limit.rtd -b 64k --on-full wait --size 100k $p/pieces 40 races
 run wrong-drop sifive-trace record -o wrong-drop.rtd -b 64k --on-full drop $p/plain
@@ -513,7 +513,7 @@ result $? "--on-full drop: recorded records and reported losses add up to all re
 result $? "--on-full drop: the trace shows the number of missing records where records resume"
 meta drops "m['lost']['dropped'] == ${dropped:-0} and m['coverage']['gaps'] == 0 and m['coverage']['fulls'] > 0 and m['coverage']['full_ns'] > 0" \
 	"--on-full drop: no byte was overwritten, and the side-car file contains the time for which the buffer had no room"
-meta drops "sum(g['dropped'] for g in m['coverage']['missing']) == ${dropped:-0} and 0 < sum(g['end'] - g['begin'] for g in m['coverage']['missing']) <= 1.01 * m['coverage']['full_ns'] * m['ts_hz'] / 1e9" \
+meta drops "sum(g['dropped'] for g in m['coverage']['missing']) == ${dropped:-0} and sum(g['end'] - g['begin'] for g in m['coverage']['missing']) >= 0.99 * m['coverage']['full_ns'] * m['ts_hz'] / 1e9" \
 	"--on-full drop: the side-car file contains when the gap began and ended, and the number of records dropped in it"
 command report "$out/drops.rtd" 2>&1 >/dev/null | grep -qE ": from [0-9.]+ s to [0-9.]+ s: [0-9]+ records dropped"
 result $? "--on-full drop: report prints when records were dropped"
@@ -525,13 +525,16 @@ result $? "--on-full wait: a slow recorder loses no call"
 losses waits-slows 0
 meta waits-slows 'm["coverage"]["gaps"] == 0 and m["coverage"]["waits"] > 0 and m["coverage"]["waited_ns"] > 50000000' \
 	"--on-full wait: the side-car file contains the time that the program waited"
+# A wait of a store in the middle of a record is not marked; on a busy machine, there can be some.
+waited=$(host decode --format json "$out/waits-slows.rtd" 2>/dev/null |
+	sed -nE 's/.*"waited_ns":([0-9]+).*/\1/p' | awk '{ n += $1 } END { printf "%d", n }')
 host report --json "$out/waits-slows.rtd" | python3 -c 'import json, sys
-report, meta = json.load(sys.stdin), json.load(open(sys.argv[1]))
-span = report["traces"][0]["coverage"]["trace_seconds"] - 0.9 * meta["coverage"]["waited_ns"] / 1e9
+report, waited = json.load(sys.stdin), int(sys.argv[1])
+span = report["traces"][0]["coverage"]["trace_seconds"] - 0.99 * waited / 1e9
 rows = report["rows"]
 print("#", span, [(row["function"], row["total"], row["self"]) for row in rows])
-sys.exit(not (len(rows) == 3 and sum(float(row["self"] or 0) for row in rows) <= span and
-              all(float(row["total"]) <= span for row in rows)))' "$out/waits-slows.rtd.meta"
+sys.exit(not (waited and len(rows) == 3 and sum(float(row["self"] or 0) for row in rows) <= span and
+              all(float(row["total"]) <= span for row in rows)))' "${waited:-0}"
 result $? "--on-full wait: no function's time includes the time that the program waited"
 says waits-slows "the program waited for this command " "--on-full wait: the command reports that the program waited"
 status waits-kills 137 "--on-full wait: the exit status shows that the recorder was killed"

@@ -339,7 +339,7 @@ TEST_F(command, incompatible_traces_are_refused)
 	bad[11].with.more = ",\"trigger\":{\"call\":2}";
 	make_sinks(&sinks, false);
 	write_metas();
-	expect_refused(_metadata, self, "a.rtd", 2, "takes the traces of all sinks");
+	expect_refused(_metadata, self, "a.rtd", 2, "needs the traces of all sinks");
 	expect_refused(_metadata, self, "a.rtd none.rtd", 3, "none.rtd");
 	expect_refused(_metadata, self, "a.rtd a.rtd", 3, "given twice");
 	unlink("b.rtd.meta");
