@@ -68,7 +68,7 @@ enum {
  * struct outcome - result of a program, in memory shared with the test
  * @made:	number of records, including those of handlers and of children that share its memory
  * @maybe:	number of records that may not have been made, because tracing was turned off or on
- * 		during their call
+ *		during their call
  * @found:	number of records in the trace
  * @lost:	number of lost records that the library reports
  * @totals:	totals of the trace

@@ -217,7 +217,7 @@ TEST_F(sampled_count, threads_can_exit_on_cpus_outside_the_capture)
 	}
 	/* Samples of the threads on the other CPU are lost, too. */
 	ASSERT_EQ(0, trace_status(self->fd, &before));
-	/* An emulator on a busy machine may deliver the overflow interrupt after the thread exits. */
+	/* An emulator on a busy machine may deliver the interrupt after the thread exits. */
 	do {
 		ASSERT_EQ(0, pthread_create(&thread, NULL, work, NULL));
 		ASSERT_EQ(0, pthread_join(thread, NULL));

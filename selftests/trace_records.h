@@ -25,7 +25,7 @@ enum trace_kind {
 /**
  * struct trace_record - one record
  * @encoder:	number of the record's encoder, in order of appearance, because sinks can use the
- * 		same source numbers
+ *		same source numbers
  * @src:	source number
  * @channel:	channel number
  * @kind:	enum trace_kind
