@@ -73,21 +73,28 @@ HIDDEN static void wait_until_read(void)
 		usleep(1000);
 }
 
-/* Stop the parent, and wait until it no longer runs. */
-HIDDEN static void stop(pid_t parent)
+/* Wait until a process is in the state that ps(1) shows as this letter. */
+HIDDEN static void wait_for_state(pid_t process, char state)
 {
 	char path[32], text[256], *end;
 	FILE *file;
 
-	kill(parent, SIGSTOP);
-	snprintf(path, sizeof(path), "/proc/%d/stat", parent);
+	snprintf(path, sizeof(path), "/proc/%d/stat", process);
 	do {
 		usleep(1000);
 		file = fopen(path, "re");
 		end = file && fgets(text, sizeof(text), file) ? strrchr(text, ')') : NULL;
 		if (file)
 			fclose(file);
-	} while (end && strncmp(end, ") T", 3));
+	} while (end && end[2] != state);
+}
+
+/* Stop the recorder while it waits, so that it looks before it reads when it continues. */
+HIDDEN static void stop(pid_t parent)
+{
+	wait_for_state(parent, 'S');
+	kill(parent, SIGSTOP);
+	wait_for_state(parent, 'T');
 }
 
 /* Stop the recorder until a store of the program waits for it. */
