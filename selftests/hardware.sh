@@ -109,8 +109,7 @@ capture='insmod /target/sifive_trace.ko
 # ended COMMAND: run COMMAND, which ends or restarts the board during a capture.
 ended() {
 	rm -f "$out/running"
-	tools/qemu/board run p550 --target "$target" --out "$out" --timeout 600 \
-		--qemu "-trace sifive_trace_write -D $out/model.log" -- "$1" >"$out/log" 2>&1
+	run --timeout 600 --qemu "-trace sifive_trace_write -D $out/model.log" -- "$1"
 }
 
 # Reboot calls the drivers in the same way as power-off.
