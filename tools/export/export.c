@@ -381,13 +381,9 @@ static int command_export(int argc, char **argv)
 	if (exporter->run && export.common.range.set)
 		return usage_error("export: --format %s always covers the whole trace: --time cannot be combined with it",
 				   exporter->name);
-	if (exporter->all_calls && export.common.threshold &&
-	    export.common.threshold != UNITS_NO_TIME)
+	if (exporter->all_calls && !options_all_calls(&export.common))
 		return usage_error("export: --format %s always contains all calls: --time-threshold cannot be combined with it",
 				   exporter->name);
-	/* Nor does the recording's threshold apply. */
-	if (exporter->all_calls)
-		export.common.threshold = UNITS_NO_TIME;
 	if (exporter->to_folder && !export.common.output)
 		return usage_error("export: --format %s needs a folder: give -o FOLDER",
 				   exporter->name);

@@ -580,13 +580,14 @@ static int run(struct report_options *options)
 	return result;
 }
 
-static int check_intervals(const struct report_options *options)
+/* An interval can be part of any call, so no call is too short. */
+static int check_intervals(struct report_options *options)
 {
 	if (options->sort || options->columns.count)
 		return usage_error("--by interval has its own columns and order: --sort and --columns cannot be combined with it");
 	if (options->common.calls == OPTIONS_CALLS_RECORDS)
 		return usage_error("--by interval shows records in the flow of instructions: --calls records cannot be combined with it");
-	if (options->common.threshold && options->common.threshold != UNITS_NO_TIME)
+	if (!options_all_calls(&options->common))
 		return usage_error("--by interval shows what ran between records: --time-threshold cannot be combined with it");
 	return 0;
 }
@@ -609,13 +610,8 @@ static int command_report(int argc, char **argv)
 		return usage_error("--diff compares functions: --by cannot be combined with it");
 	if (options.diff.count && options.columns.count)
 		return usage_error("--diff has its own columns: --columns cannot be combined with it");
-	if (options.by == REPORT_BY_INTERVAL) {
-		if (check_intervals(&options))
-			return EXIT_USAGE;
-		/* An interval can be part of any call, so ignore the recording's threshold. */
-		options.common.threshold = UNITS_NO_TIME;
-		return report_intervals(&options);
-	}
+	if (options.by == REPORT_BY_INTERVAL)
+		return check_intervals(&options) ? EXIT_USAGE : report_intervals(&options);
 	report_choose_width(&options);
 	return options.diff.count ? report_compare(&options) : run(&options);
 }

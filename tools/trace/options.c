@@ -238,6 +238,14 @@ int options_output(const struct options *options)
 	return spares ? EXIT_OK : EXIT_USAGE;
 }
 
+bool options_all_calls(struct options *options)
+{
+	const bool given = options->threshold && options->threshold != UNITS_NO_TIME;
+
+	options->threshold = UNITS_NO_TIME;
+	return !given;
+}
+
 /*
  * Set the length of the shortest calls to show; return 0, or -1 after reporting that the tick rate
  * is unknown.

@@ -118,6 +118,13 @@ bool options_spares(const struct options *options, const char *path);
 int options_output(const struct options *options);
 
 /**
+ * options_all_calls() - show calls of any length, even if the recording has a threshold
+ *
+ * Return: false if --time-threshold asks to leave out calls.
+ */
+bool options_all_calls(struct options *options);
+
+/**
  * struct input - an open trace with its side-car file and symbols
  * @options:	options given to input_open()
  * @meta:	side-car file of the trace
