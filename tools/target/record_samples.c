@@ -40,14 +40,14 @@ static int start(void *argument)
 	return -1;
 }
 
-/* Set the clock to which the times of the objects are converted. */
-static void set_clock(struct recording *r, const struct trigger_clock *clock)
+/* Read the clock to which the times of processes and objects are converted. */
+static void set_clock(struct recording *r)
 {
 	size_t i;
 
-	r->objects.clock = *clock;
+	trigger_clock(&r->device, &r->objects.clock);
 	for (i = 0; i < r->attach.count; i++)
-		r->attach.process[i].objects.clock = *clock;
+		r->attach.process[i].objects.clock = r->objects.clock;
 }
 
 /* Write the part of a side-car file that describes settings and programs to @path. */
@@ -66,8 +66,8 @@ static int describe(struct recording *r, const char *path, const struct trigger_
 	return capture_describe(path, &r->setup.parsed, &details);
 }
 
-/* Write the bytes and side-car files of the capture to @path. */
-static int write_capture(struct recording *r, const char *path, const struct trigger_clock *clock)
+/* Write the bytes and side-car files of the capture to @path, after set_clock(). */
+static int write_capture(struct recording *r, const char *path)
 {
 	char description[] = "/tmp/sifive-trace.XXXXXX";
 	int fd = mkstemp(description), error;
@@ -77,8 +77,7 @@ static int write_capture(struct recording *r, const char *path, const struct tri
 		return -1;
 	}
 	close(fd);
-	set_clock(r, clock);
-	error = describe(r, description, clock) ||
+	error = describe(r, description, &r->objects.clock) ||
 		capture_save(r->device.fd, path, description, NULL,
 			     r->drain.sinks ? &r->drain : NULL, r->device.ran,
 			     r->quiet);
@@ -98,12 +97,13 @@ static int archive(const struct recording *r)
 }
 
 /* Report the processes that have not joined, and describe those without the library. */
-static void report_rest(struct recording *r, const struct trigger_clock *clock)
+static void report_rest(struct recording *r)
 {
 	struct descendants_rest rest;
 	bool one;
 
-	descendants_rest(&r->descendants, r->launched.pid, r->argv, &r->tree, clock, &rest);
+	descendants_rest(&r->descendants, r->launched.pid, r->argv, &r->tree, &r->objects.clock,
+			 &rest);
 	sidecar_unrecorded(rest.lost);
 	if (rest.lost)
 		report("up to %zu process%s did not join the recording: perhaps created by clone() alone, within a record, or without access to %s",
@@ -128,21 +128,20 @@ static int save(struct recording *r)
 		.pid = r->launched.pid, .parent = getpid(), .exe = r->program.path,
 		.argv = r->argv, .outside = true,
 	};
-	struct trigger_clock clock;
 	int error;
 
 	drain_rest(&r->drain);
-	trigger_clock(&r->device, &clock);
+	set_clock(r);
 	if (r->join && r->loads && r->launched.signal)
 		recording_report_end(r->launched.signal);
 	/* Without events of processes, only the program, which is static, is known. */
 	if (r->join && !r->loads && !r->descendants.image)
 		tree_add(&r->tree, &program, &r->objects, false);
 	if (r->join && r->descendants.image)
-		report_rest(r, &clock);
+		report_rest(r);
 	else
 		recording_report_alone(r);
-	error = write_capture(r, r->output, &clock);
+	error = write_capture(r, r->output);
 	attach_sum(&r->attach, &r->objects);
 	objects_report(&r->objects);
 	names_report(&r->names);
@@ -179,7 +178,6 @@ static void end_snapshot(struct recording *r)
 int record_snapshot(struct recording *r)
 {
 	char path[PATH_MAX + 16], byte;
-	struct trigger_clock clock;
 	int held, error;
 
 	if (r->unwritten) {
@@ -199,8 +197,8 @@ int record_snapshot(struct recording *r)
 	if (r->loads) {
 		error = capture_peek(held, path, r->output, &r->mark, &r->hit);
 	} else {
-		trigger_clock(&r->device, &clock);
-		error = write_capture(r, path, &clock);
+		set_clock(r);
+		error = write_capture(r, path);
 	}
 	if (held >= 0)
 		close(held);
