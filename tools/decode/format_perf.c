@@ -462,11 +462,9 @@ static void perf_counter(void *context, const struct perfrec_record *record,
 static void perf_error(void *context, const struct nexus_message *error)
 {
 	struct perf *perf = context;
-	unsigned int src;
 
 	(void)error;
-	for (src = 0; src < NEXUS_SOURCES; src++)
-		perf->astray[src] = true;
+	memset(perf->astray, true, sizeof(perf->astray));
 }
 
 static void perf_message(void *context, const struct nexus_message *message)
