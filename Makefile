@@ -355,7 +355,7 @@ run-record:
 	selftests/suite.sh $(CHECK) $s selftests/$s.sh $(O) $(if $(filter exact,$s),$(EXACT)))
 
 run-packages:
-	@. $(ENV) && export QEMU KERNEL && selftests/suite.sh $(CHECK) packages \
+	@. $(ENV) && export QEMU KERNEL CACHE && selftests/suite.sh $(CHECK) packages \
 		selftests/packages.sh $(O) $(ROOT_BOARD)
 
 run-debian:

@@ -6,17 +6,17 @@
 #	kernels.sh LIST BUILD
 #
 # The module is recompiled for a tree only if an input has changed since it last compiled without
-# a warning, in any checkout. The inputs are the sources, the tree, the compiler and this script.
-# The folder compiled/ next to LIST contains a file for each set of inputs that has compiled. With
-# TRACE_PART=1, the module is compiled for all trees. Lines with "# |" form a table for the summary.
+# a warning: the sources, the tree, the compiler or this script; see passed.sh. Lines with "# |" form
+# a table for the summary.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
 list=$1 build=$2/kernels
-compiled=$(dirname "$list")/compiled
-mkdir -p "$build" "$compiled"
+passed=$(dirname "$list")/compiled
+mkdir -p "$build"
 rm -rf "$build"/{driver,include,broken.log}
 . selftests/tap.sh
+. selftests/passed.sh
 
 # Print what the compilation of a file depends on: if other comments than kernel-doc have changed,
 # nothing is recompiled.
@@ -48,10 +48,7 @@ inputs() {
 	fi
 }
 
-# known AT: print the file whose existence shows that the module has compiled from AT's inputs.
-known() { echo "$compiled/$(sha256sum <"$1.inputs" | cut -c1-32)"; }
-
-is_known() { [ "${TRACE_PART:-4}" -ne 1 ] && [ -e "$(known "$1")" ]; }
+is_known() { has_passed "$(digest <"$1.inputs")"; }
 
 # compile SUITE VARIANT TREE: compile the module for a tree; keep status and output in files.
 compile() {
@@ -105,7 +102,7 @@ while read -r suite version variant kind rest; do
 	compiles "$at"
 	rc=$?
 	[ "$rc" -eq 0 ] || { findings "$at"; tail -n 20 "$at.log"; } | sed 's/^/# /'
-	[ "$rc" -ne 0 ] || touch "$(known "$at")"
+	[ "$rc" -ne 0 ] || now_passed "$(digest <"$at.inputs")"
 	result "$rc" "$what"
 	[ "$rc" -eq 0 ] && cell[$suite $version,$variant]=ok || cell[$suite $version,$variant]=FAILED
 done <"$list"
@@ -131,7 +128,7 @@ compile_dkms() {
 			CROSS_COMPILE="${CROSS_COMPILE:-riscv64-linux-gnu-}" \
 			KBUILD_MODPOST_WARN=1 >"$build/dkms.log" 2>&1 &&
 		ls "$copy"/usr/src/sifive-trace-*/sifive_trace.ko >/dev/null &&
-		touch "$(known "$copy")"
+		now_passed "$(digest <"$copy.inputs")"
 }
 compile_dkms
 result $? "the sources that are installed for dkms compile alone"

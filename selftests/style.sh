@@ -15,6 +15,8 @@ mkdir -p "$build"
 # kbuild rebuilds only changed objects; an object with a warning is not built.
 find "$build" -mindepth 1 -maxdepth 1 ! -name kmod -exec rm -rf {} +
 . selftests/tap.sh
+passed=$(dirname "$kernel")/passed
+. selftests/passed.sh
 
 # check NAME COMMAND...: passes when the command succeeds and prints nothing.
 check() {
@@ -34,13 +36,25 @@ with() {
 
 files() { git ls-files -co --exclude-standard -- "$@"; }
 
-# Run checkpatch, without messages that do not apply: out-of-tree code checks the kernel's version,
-# but in compat.h only, and uapi headers cannot use BIT().
+# checkpatch OPTION... -f FILE...: run checkpatch on each file that it has not passed yet. Leave out
+# messages that do not apply: out-of-tree code checks the kernel's version, but in compat.h only,
+# and uapi headers cannot use BIT().
 checkpatch() {
-	perl "$kernel/source/scripts/checkpatch.pl" --no-tree --strict --terse \
-		--no-summary --show-types "$@" |
-		grep -vE 'compat\.h:.*(LINUX_VERSION_CODE|CONSTANT_COMPARISON|MACRO_ARG_UNUSED)|uapi/.*BIT_MACRO'
-	return 0
+	local script=$kernel/source/scripts/checkpatch.pl options=() rules sum file found
+	local -A names=()
+
+	while [ "$1" != -f ]; do options+=("$1"); shift; done
+	shift
+	rules=$({ echo "${options[@]}"; cat "$script" "$0"; } | digest)
+	while read -r sum file; do
+		sum=$rules-${sum:0:32}-${file##*/}
+		has_passed "$sum" || names[$file]=$sum
+	done < <(sha256sum -- "$@")
+	[ ${#names[@]} -gt 0 ] || return 0
+	found=$(perl "$script" --no-tree --strict --terse --no-summary --show-types \
+		"${options[@]}" -f "${!names[@]}" |
+		grep -vE 'compat\.h:.*(LINUX_VERSION_CODE|CONSTANT_COMPARISON|MACRO_ARG_UNUSED)|uapi/.*BIT_MACRO')
+	[ -z "$found" ] && now_passed "${names[@]}" || printf '%s\n' "$found"
 }
 
 driver_checkpatch() {
@@ -51,20 +65,30 @@ driver_checkpatch() {
 # Ignore message types that do not apply to user space, and CamelCase names, which are those of the
 # old library.
 tests_checkpatch() {
+	# shellcheck disable=SC2046
 	checkpatch --ignore CAMELCASE,PREFER_KERNEL_TYPES,SPLIT_STRING,ARRAY_SIZE,VOLATILE,PREFER_DEFINED_ATTRIBUTE_MACRO,MACRO_WITH_FLOW_CONTROL \
 		-f $(files 'selftests/*.c' 'selftests/*.h' | grep -vE '/(unit|model)/')
 }
 
 driver_builds_clean() {
-	local log=$build/driver.log
+	local log=$build/driver.log inputs
 
+	inputs=$({ echo "$kernel"; sparse --version; "${CROSS_COMPILE}gcc" --version
+		cat "$0" selftests/sparse.sh tools/build-module.sh driver/Kbuild driver/*/*.[ch] \
+			include/uapi/linux/*.h; } | digest)
+	! has_passed "$inputs" || return 0
 	if ! tools/build-module.sh driver "$kernel/headers" "$build/kmod" \
 		W=1 KCFLAGS=-Werror C=2 CHECK="$PWD/selftests/sparse.sh" >"$log" 2>&1; then
 		tail -n 20 "$log"
 		return
 	fi
-	grep -E 'warning|error' "$log" | grep -v "$kernel"
-	grep -q 'CHECK.*chardev.c' "$log" || echo "sparse did not run"
+	if grep -E 'warning|error' "$log" | grep -v "$kernel"; then
+		return
+	elif grep -q 'CHECK.*chardev.c' "$log"; then
+		now_passed "$inputs"
+	else
+		echo "sparse did not run"
+	fi
 }
 
 # Check that modules build in a copy of their folder, and that the error for a missing kernel tree
@@ -94,19 +118,18 @@ uapi_layout() {
 }
 
 no_long_files() {
-	files '*.c' '*.h' '*.sh' | while read -r f; do
-		[ "$(wc -l <"$f")" -le 800 ] || echo "$f: over 800 lines"
-	done
+	files '*.c' '*.h' '*.sh' | xargs awk 'FNR == 801 { print FILENAME ": over 800 lines" }'
 }
 
 # Check that the manual's example is verbatim.
 spdx_everywhere() {
 	files | grep -vE '^(LICENSES/|VERSION$|debian/(changelog|copyright|source/|[a-z0-9-]*\.)|lib/examples/fib.c|README.md|Documentation/.*\.(png|svg)|.*\.(rtd|map|in)$|selftests/config$)' |
-		while read -r f; do
-			[ -s "$f" ] || continue
-			head -n 3 "$f" | grep -q SPDX-License-Identifier ||
-				echo "$f: no SPDX line"
-		done
+		xargs awk '
+			FNR == 1 { none() }
+			FNR <= 3 && /SPDX-License-Identifier/ { named = FILENAME }
+			{ last = FILENAME }
+			END { none() }
+			function none() { if (last != named) print last ": no SPDX line" }'
 }
 
 # Documentation/glossary.md lists the words to use.
@@ -225,11 +248,15 @@ example_compiles() {
 }
 
 scripts_are_sound() {
-	local f
-	for f in $(files '*.sh' tools/qemu/board tools/p550-dtb .ci/run); do
-		bash -n "$f" && shellcheck -x -S warning -e SC1007,SC1090,SC1091,SC2034,SC2046,SC2154,SC2164,SC2319 "$f"
-	done
-	sh -n tools/qemu/init
+	local scripts inputs
+
+	# shellcheck disable=SC2207
+	scripts=($(files '*.sh' tools/qemu/board tools/p550-dtb .ci/run))
+	inputs=$({ shellcheck --version; bash --version; cat "${scripts[@]}" tools/qemu/init; } | digest)
+	! has_passed "$inputs" || return 0
+	printf '%s\n' "${scripts[@]}" | xargs -n 1 bash -n &&
+		shellcheck -x -S warning -e SC1007,SC1090,SC1091,SC2034,SC2046,SC2154,SC2164,SC2319 \
+			"${scripts[@]}" && sh -n tools/qemu/init && now_passed "$inputs"
 }
 
 check "driver: checkpatch --strict reports nothing" driver_checkpatch
