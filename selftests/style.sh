@@ -11,6 +11,11 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 kernel=$1 build=$2 built=${3:-$2/install}
 CROSS_COMPILE=${CROSS_COMPILE:-riscv64-linux-gnu-}
+# Check the arguments, because BUILD is cleared.
+[ -e "$kernel/source/scripts/checkpatch.pl" ] || {
+	echo "style.sh: $kernel: no source/scripts/checkpatch.pl: give the folder of the board's kernel" >&2
+	exit 1
+}
 mkdir -p "$build"
 # kbuild rebuilds only changed objects; an object with a warning is not built.
 find "$build" -mindepth 1 -maxdepth 1 ! -name kmod -exec rm -rf {} +
