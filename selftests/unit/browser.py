@@ -384,7 +384,8 @@ def open_counted(browser, path):
 
 
 # Draw the whole trace and ever smaller parts of it. Return the maximum number of boxes in a
-# drawing, and the time to draw the whole trace, in ms: the minimum of several measurements.
+# drawing, and the time to draw the whole trace five times, in ms: the minimum of many measurements,
+# each short enough that on a busy machine some are not interrupted.
 DRAWINGS = """(function () {
     var to = CanvasRenderingContext2D.prototype, fill = to.fillRect, drawn = 0, most = 0;
     var whole = PAGE.times.view(), best = Infinity, part, start, i;
@@ -397,9 +398,9 @@ DRAWINGS = """(function () {
     }
     to.fillRect = fill;
     PAGE.times.show(whole[0], whole[1]);
-    for (i = 0; i < 7; i++) {
+    for (i = 0; i < 100; i++) {
         start = performance.now();
-        for (part = 0; part < 20; part++)
+        for (part = 0; part < 5; part++)
             PAGE.draw();
         best = Math.min(best, performance.now() - start);
     }
@@ -427,7 +428,7 @@ def check_large(browser, path):
     width = browser.value("document.querySelector('canvas').clientWidth")
     if max(boxes) > 8 * width:
         raise AssertionError(f"{max(boxes)} boxes drawn in {width} pixels")
-    if times[1] > 3 * max(times[0], 5):
+    if times[1] > 3 * max(times[0], 1.25):
         raise AssertionError(f"drawing takes {times[1]} ms instead of {times[0]} ms, because"
                              " there are 100 times the calls")
 
