@@ -34,7 +34,7 @@ becomes "" filter -- -
 becomes "csv instructions json pc perf text" decode --format ''
 becomes "csv" report -q --format c
 becomes "chrome csv ctf" export --format c
-becomes "cpu function hart interval process thread" report --by ''
+becomes "cpu function hart interval line object process thread" report --by ''
 becomes "delta" decode --ts-scheme d
 becomes "all" decode -c ''
 becomes "all" decode -qc a

@@ -63,6 +63,87 @@ TEST_F(command, functions_are_not_paired_by_address_or_name_alone)
 }
 
 /*
+ * Write a run of main for 230 ticks, which calls fib for 30 ticks; fib calls itself twice, one call
+ * within the other, for 10 and 5 ticks. A sample in fib and one elsewhere follow.
+ */
+static void save_nested(FIXTURE_DATA(command) *self, const char *name)
+{
+	const uint64_t call[][2] = {
+		{ MAIN, 0x3f00000000 }, { FIB, MAIN + 0x12 }, { FIB, FIB + 0x20 }, { FIB, FIB + 0x20 },
+	};
+	static const unsigned int before[] = { 100, 10, 5, 5 }, behind[] = { 100, 10, 0, 0 };
+	struct gen_stream stream;
+	int i;
+
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&stream, &self->gen, 0, 6, 0, 0, 64);
+	gen_header(&stream);
+	self->gen.step = 0;
+	for (i = 0; i < 4; i++) {
+		gen_record(&stream, 0, call[i], NULL);
+		self->gen.now += before[i];
+	}
+	while (i--) {
+		self->gen.now += behind[i];
+		gen_record(&stream, 1, call[i], NULL);
+	}
+	gen_record(&stream, 3, call[1], NULL);
+	gen_record(&stream, 3, &call[0][1], NULL);
+	save(self, name);
+}
+
+/* A call belongs to its function's object, but to the line that called it. */
+TEST_F(command, objects_and_lines_have_the_totals_of_functions)
+{
+	save_nested(self, "trace.rtd");
+	run(self, "report -q --csv -e " PROGRAM " trace.rtd");
+	EXPECT_STREQ("function,calls,total,self,samples,times\n\"main\",1,230,200,0,exact\n"
+		     "\"fib\",3,30,30,1,exact\n\"0x3f00000000\",0,0,0,1,exact\n", self->out);
+	run(self, "report -q --csv --by object -e " PROGRAM " trace.rtd");
+	EXPECT_STREQ("object,calls,total,self,samples,times\n"
+		     "\"decode_sample.elf\",4,230,230,1,exact\n\"?\",0,0,0,1,exact\n", self->out);
+	run(self, "report -q --csv --by line -e " PROGRAM " trace.rtd");
+	EXPECT_STREQ("line,calls,total,self,samples,times\n\"?\",1,230,200,1,exact\n"
+		     "\"sample/fib.c:20\",1,30,20,0,exact\n"
+		     "\"sample/fib.c:12\",2,10,10,1,exact\n", self->out);
+	run(self, "report -q --json --by line --filter '*:12' --sort calls -e " PROGRAM " trace.rtd"
+	    " | jq -c '.by, (.rows[] | .line, .total)'");
+	EXPECT_STREQ("\"line\"\n\"sample/fib.c:12\"\n10\n", self->out);
+	run(self, "report -q --by line --top 1 --width 70 -e " PROGRAM " trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "samples%  line\n")) TH_LOG("%s", self->out);
+	EXPECT_NE(NULL, strstr(self->out, "\n(2 more lines)\n"));
+	/* Of a line's name that does not fit, the end is shown. */
+	ASSERT_EQ(0, system("cp " PROGRAM ".stripped name-of-a-program-without-any-lines.elf"));
+	run(self, "report -q --by line --width 44 -e name-of-a-program-without-any-lines.elf"
+	    " trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "-lines.elf:?\n")) TH_LOG("%s", self->out);
+	EXPECT_NE(NULL, strstr(self->out, "  ..."));
+	EXPECT_EQ(NULL, strstr(self->out, "name-of"));
+	run(self, "report -q --by object --filter none -e " PROGRAM " trace.rtd");
+	EXPECT_NE(NULL, strstr(self->err, "no object matches --filter"));
+}
+
+TEST_F(command, objects_and_lines_of_two_traces_are_compared)
+{
+	static const char both[] = OBJECTS(AT("one.elf", "0x1") "," AT("two.elf", "0x2"));
+	static const char moved[] = OBJECTS(AT("one.elf", "0x7"));
+
+	ASSERT_EQ(0, system("cp " PROGRAM " one.elf; cp " PROGRAM " two.elf"));
+	call_objects(self, "both.rtd", both, 0x100000, 2, 0x200000);
+	call_objects(self, "moved.rtd", moved, 0x700000, 5, 0);
+	run(self, "report -q --sort calls --csv --by object --diff moved.rtd both.rtd"
+	    " | cut -d , -f 1-3");
+	EXPECT_STREQ("object,calls:before,calls:after\n\"one.elf\",2,5\n\"two.elf\",1,0\n",
+		     self->out);
+	run(self, "report -q --sort calls --json --by line --diff moved.rtd both.rtd"
+	    " | jq -c '.by, (.rows[0] | .line, .[\"calls:after\"])'");
+	EXPECT_STREQ("\"line\"\n\"?\"\n5\n", self->out);
+	run(self, "report -q --by thread --diff moved.rtd both.rtd");
+	EXPECT_EQ(2, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "--diff compares functions, objects or lines"));
+}
+
+/*
  * Write 10 runs, NAME.0.rtd to NAME.9.rtd: main and fib take 100000 ticks each, with noise of up
  * to 1 %, and fib takes @percent more.
  */

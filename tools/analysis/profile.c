@@ -93,12 +93,36 @@ static size_t get_row(struct profile *profile,
 	return profile->rows - 1;
 }
 
+/* Return the number of the object or line of a function. */
+static uint32_t origin_of(const struct profile *profile, uint32_t function)
+{
+	return function == FUNCTIONS_OTHER ? ORIGINS_OTHER :
+	       origins_at(profile->origins,
+			  functions_address(analysis_functions(profile->analysis), function));
+}
+
+/* A call belongs to the object of its function, but to the line that called it, if it is known. */
+static void on_enter(void *context, struct analysis_thread *thread)
+{
+	const struct analysis_frame *frame = &thread->frame[thread->depth - 1];
+	struct profile *profile = context;
+
+	if (!profile->origins)
+		return;
+	origins_enter(profile->origins, thread,
+		      profile->by == PROFILE_BY_LINE && frame->call_site ?
+		      origins_at(profile->origins, frame->call_site - 1) :
+		      origin_of(profile, frame->function));
+}
+
 static void on_leave(void *context, struct analysis_thread *thread,
 		     const struct analysis_end *end)
 {
 	const struct analysis_frame *frame = &thread->frame[thread->depth - 1];
 	struct profile *profile = context;
-	size_t index = get_row(profile, thread, frame->function);
+	bool outermost = frame->outermost;
+	size_t index = get_row(profile, thread, profile->origins ?
+			       origins_leave(thread, &outermost) : frame->function);
 	uint64_t *total = costs_of(&profile->costs, (uint32_t)index);
 	uint64_t *self = total + profile->costs.stride;
 	struct profile_row *row = &profile->row[index];
@@ -111,7 +135,7 @@ static void on_leave(void *context, struct analysis_thread *thread,
 	row->self_inferred += end->self_inferred;
 	row->partial += analysis_partial(frame);
 	row->self += end->self;
-	if (frame->outermost)
+	if (outermost)
 		row->total += end->total;
 	if (profile->spread && end->timed)
 		spread_add(&profile->spreads, index, end->total);
@@ -119,7 +143,7 @@ static void on_leave(void *context, struct analysis_thread *thread,
 		counters = profile->costs.stride;
 	for (c = 0; c < counters; c++) {
 		self[c] += end->count_self[c];
-		if (frame->outermost)
+		if (outermost)
 			total[c] += end->count[c];
 	}
 }
@@ -136,11 +160,27 @@ static void add_within(struct profile *profile, size_t index, const struct analy
 	costs_add(&profile->costs, (uint32_t)index, false, step->charged, step->delta);
 }
 
+/* Add a sample to the objects or lines of its callers. */
+static void add_origins(struct profile *profile, const struct analysis_thread *thread,
+			const struct analysis_step *step)
+{
+	uint64_t address[SIFIVE_TRACE_CALLERS_MAX];
+	unsigned int count, i;
+
+	if (!step->callers)
+		return;
+	count = symbols_callers(profile->input.symbols, step->record, address);
+	for (i = 0; i < count; i++)
+		add_within(profile, get_row(profile, thread,
+					    origins_at(profile->origins, address[i] - 1)), step);
+}
+
 static void on_point(void *context, struct analysis_thread *thread,
 		     const struct analysis_step *step)
 {
 	struct profile *profile = context;
-	size_t index = get_row(profile, thread, step->function);
+	size_t index = get_row(profile, thread, profile->origins ?
+			       origins_at(profile->origins, step->address) : step->function);
 	unsigned int i;
 
 	if (step->record->type == PERFREC_ISR)
@@ -157,6 +197,10 @@ static void on_point(void *context, struct analysis_thread *thread,
 	profile->points++;
 	add_within(profile, index, step);
 	costs_add(&profile->costs, (uint32_t)index, true, step->charged, step->delta);
+	if (profile->origins) {
+		add_origins(profile, thread, step);
+		return;
+	}
 	for (i = 0; i < step->callers; i++)
 		add_within(profile, get_row(profile, thread, step->caller[i]), step);
 }
@@ -199,6 +243,7 @@ static bool on_stop(void *context)
 }
 
 static const struct analysis_ops profile_ops = {
+	.enter = on_enter,
 	.leave = on_leave,
 	.point = on_point,
 	.uncharge = on_uncharge,
@@ -221,7 +266,10 @@ int profile_read(struct profile *profile, const struct options *options,
 	profile->analysis = analysis_new(&profile->input.meta,
 					 profile->input.symbols, &profile_ops,
 					 profile);
-	if (!profile->analysis || !resize(profile, 16, 4)) {
+	if (by == PROFILE_BY_OBJECT || by == PROFILE_BY_LINE)
+		profile->origins = origins_new(profile->input.symbols, by == PROFILE_BY_LINE);
+	if (!profile->analysis || !resize(profile, 16, 4) ||
+	    (!profile->origins && (by == PROFILE_BY_OBJECT || by == PROFILE_BY_LINE))) {
 		report("out of memory");
 		return EXIT_UNREADABLE;
 	}
@@ -241,6 +289,7 @@ int profile_read(struct profile *profile, const struct options *options,
 void profile_free(struct profile *profile)
 {
 	analysis_free(profile->analysis);
+	origins_free(profile->origins);
 	input_close(&profile->input);
 	free(profile->row);
 	spreads_free(&profile->spreads);
@@ -266,13 +315,39 @@ uint64_t profile_self(const struct profile *profile, size_t row,
 void profile_name(const struct profile *profile, size_t row, char *text,
 		  unsigned int size)
 {
-	analysis_name(profile->analysis, profile->row[row].function, text, size);
+	if (profile->origins)
+		origins_name(profile->origins, profile->row[row].function, text, size);
+	else
+		analysis_name(profile->analysis, profile->row[row].function, text, size);
+}
+
+const char *profile_what(const struct profile *profile)
+{
+	return profile->by == PROFILE_BY_OBJECT ? "object" :
+	       profile->by == PROFILE_BY_LINE ? "line" : "function";
+}
+
+/* An object or line has no place, but the path of its object distinguishes it. */
+static void origin_symbol(const struct profile *profile, uint32_t number, struct symbol *symbol)
+{
+	const struct origin *origin;
+
+	*symbol = (struct symbol){ 0 };
+	if (number == ORIGINS_OTHER)
+		return;
+	origin = origins_get(profile->origins, number);
+	symbol->object = origin->object;
+	symbol->file = origin->path;
 }
 
 void profile_symbol(const struct profile *profile, size_t row, struct symbol *symbol)
 {
 	uint32_t function = profile->row[row].function;
 
+	if (profile->origins) {
+		origin_symbol(profile, function, symbol);
+		return;
+	}
 	symbols_find(profile->input.symbols,
 		     functions_address(analysis_functions(profile->analysis), function),
 		     symbol);

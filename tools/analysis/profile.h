@@ -6,6 +6,7 @@
 #include "analysis.h"
 #include "costs.h"
 #include "options.h"
+#include "origins.h"
 #include "spread.h"
 
 /* Memory limit for the rows; further functions of a damaged trace share one row. */
@@ -13,14 +14,17 @@
 
 enum profile_by {
 	PROFILE_BY_FUNCTION,
+	PROFILE_BY_OBJECT,
+	PROFILE_BY_LINE,
 	PROFILE_BY_THREAD,
 	PROFILE_BY_PROCESS,
 	PROFILE_BY_HART,
 };
 
 /**
- * struct profile_row - a function; with --by, in one thread or on one hart
- * @function:	number of the function in the analysis
+ * struct profile_row - a function, an object or a source line; or a function in one thread, in one
+ * process or on one hart
+ * @function:	number of the function in the analysis, or of the object or line in @origins
  * @group:	thread's id, or source, or 0
  * @calls:	calls that have ended
  * @untimed:	calls without a time
@@ -65,6 +69,7 @@ struct profile {
 	struct input		input;
 	struct analysis		*analysis;
 	enum profile_by		by;
+	struct origins		*origins;	/* objects or lines, or NULL */
 	struct profile_row	*row;
 	size_t			rows;
 	struct spreads		spreads;	/* spreads of all calls, by row */
@@ -102,12 +107,19 @@ uint64_t profile_total(const struct profile *profile, size_t row,
 uint64_t profile_self(const struct profile *profile, size_t row,
 		      unsigned int column);
 
-/** profile_name() - write a row's function as text to @text, which holds @size bytes */
+/**
+ * profile_name() - write a row's function, object or line as text to @text, which holds @size bytes
+ */
 void profile_name(const struct profile *profile, size_t row, char *text,
 		  unsigned int size);
 
+/** profile_what() - return what the rows are: "function", "object" or "line" */
+const char *profile_what(const struct profile *profile);
+
 /**
  * profile_symbol() - find the symbol of a row's function; strings are valid until profile_free()
+ *
+ * For an object, the symbol's file is the object's path.
  */
 void profile_symbol(const struct profile *profile, size_t row, struct symbol *symbol);
 

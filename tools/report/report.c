@@ -32,8 +32,8 @@ static const struct cli_option by_options[] = {
 	 * The keywords are in the order of enum profile_by, then REPORT_BY_INTERVAL and
 	 * REPORT_BY_CPU.
 	 */
-	{ .name = "by", .value = "function|thread|process|hart|interval|cpu",
-	  .help = "show one table for everything (default), or one for each thread, process or hart (cpu is the same); or, of a trace with instruction trace and records, what was counted from one record of a thread to its next, and which functions ran there",
+	{ .name = "by", .value = "function|object|line|thread|process|hart|interval|cpu",
+	  .help = "show one table of all functions (default), objects (the program and shared objects) or source lines, or one for each thread, process or hart (cpu is the same); or, of a trace with instruction trace and records, what was counted from one record of a thread to its next, and which functions ran there",
 	  .set = cli_word, .offset = offsetof(struct report_options, by) },
 	{ .name = NULL }
 };
@@ -43,7 +43,7 @@ const struct cli_option report_table_options[] = {
 	  .help = "sort by calls, total, self (default; samples or else calls if there are no times), samples, samples:total, name, a counter's name, on-cpu, off-cpu, NAME:self, or one of --columns",
 	  .set = cli_text, .offset = offsetof(struct report_options, sort) },
 	{ .name = "filter", .value = "PATTERN",
-	  .help = "show only functions with this name; * matches any characters, ? one; may be repeated",
+	  .help = "show only functions (with --by, objects or lines) with this name; * matches any characters, ? one; may be repeated",
 	  .set = cli_append, .offset = offsetof(struct report_options, filter) },
 	{ .name = "top", .value = "N", .help = "show only the first N lines of each table",
 	  .set = cli_number, .offset = offsetof(struct report_options, top),
@@ -89,7 +89,11 @@ void report_put_name(const struct report_options *options, struct output *out,
 	size_t room = width > used + 2 + NAME_CUT_MIN ? width - used - 2 : NAME_CUT_MIN;
 
 	put_string(out, "  ");
-	if (options->cut && text_columns(name) > room) {
+	if (options->cut && text_columns(name) > room && options->by == PROFILE_BY_LINE) {
+		/* The end of a path, with the line's number, says more than its beginning. */
+		put_string(out, "...");
+		put_string(out, name + text_bytes(name, text_columns(name) - (room - 3)));
+	} else if (options->cut && text_columns(name) > room) {
 		put_bytes(out, name, text_bytes(name, room - 3));
 		put_string(out, "...");
 	} else {
@@ -156,7 +160,7 @@ static void put_heading(struct table *table, unsigned int first,
 	for (i = first; i < last; i++)
 		put_right(table->out, table->metric[i].name,
 			  table->metric[i].width + 1);
-	put_string(table->out, "  function");
+	put_format(table->out, "  %s", profile_what(table->profile));
 	output_bold(table->out, false);
 	put_char(table->out, '\n');
 }
@@ -335,8 +339,8 @@ static void put_csv_heading(struct table *table)
 {
 	unsigned int m;
 
-	put_string(table->out, "function");
-	if (table->profile->by != PROFILE_BY_FUNCTION)
+	put_string(table->out, profile_what(table->profile));
+	if (table->profile->by >= PROFILE_BY_THREAD)
 		put_format(table->out, ",%s", group_column(table->profile));
 	for (m = 0; m < table->metrics; m++) {
 		if (!report_is_share(&table->metric[m]))
@@ -375,8 +379,8 @@ static int put_group(struct table *table, uint32_t group)
 			put_format(table->out, "\n%s:\n", name);
 		put_blocks(table, shown);
 		if (shown < table->lines)
-			put_format(table->out, "\n(%zu more functions)\n",
-				   table->lines - shown);
+			put_format(table->out, "\n(%zu more %ss)\n", table->lines - shown,
+				   profile_what(table->profile));
 	}
 	empty_table(table);
 	return EXIT_OK;
@@ -450,8 +454,8 @@ static void begin_json(struct table *table)
 {
 	const struct profile *profile = table->profile;
 
-	report_json_begin(table->out, "report", profile->by == PROFILE_BY_FUNCTION ?
-			  "function" : group_column(profile), &profile->input,
+	report_json_begin(table->out, "report", profile->by < PROFILE_BY_THREAD ?
+			  profile_what(profile) : group_column(profile), &profile->input,
 			  profile->analysis);
 	report_json_rows(table->out);
 }
@@ -477,7 +481,8 @@ int report_put(const struct report_options *options, struct output *out,
 {
 	struct table table = {
 		.options = options, .profile = profile, .out = out,
-		.rows = { .out = out, .json = options->format == REPORT_JSON },
+		.rows = { .out = out, .what = profile_what(profile),
+			  .json = options->format == REPORT_JSON },
 	};
 	uint32_t *group = calloc(profile->rows + 1, sizeof(*group));
 	int result = EXIT_OK;
@@ -500,8 +505,8 @@ int report_put(const struct report_options *options, struct output *out,
 		if (!i || group[i] != group[i - 1])
 			result = put_group(&table, group[i]);
 	if (!result && profile->rows && !table.any && !options->live)
-		report("%s: no function matches --filter",
-		       profile->input.options->path);
+		report("%s: no %s matches --filter", profile->input.options->path,
+		       profile_what(profile));
 	else if (options->format == REPORT_TEXT && !result)
 		name_idle(&table);
 	if (options->format == REPORT_TEXT && !result)
@@ -606,8 +611,8 @@ static int command_report(int argc, char **argv)
 		options.by = PROFILE_BY_HART;
 	if (options.runs && !options.diff.count)
 		return usage_error("--runs says how --diff reads the traces: it needs --diff");
-	if (options.diff.count && options.by != PROFILE_BY_FUNCTION)
-		return usage_error("--diff compares functions: --by cannot be combined with it");
+	if (options.diff.count && options.by >= PROFILE_BY_THREAD)
+		return usage_error("--diff compares functions, objects or lines: no other --by can be combined with it");
 	if (options.diff.count && options.columns.count)
 		return usage_error("--diff has its own columns: --columns cannot be combined with it");
 	if (options.by == REPORT_BY_INTERVAL)

@@ -95,11 +95,13 @@ enum report_format {
 
 /**
  * struct report_rows - the rows of csv and JSON, which have the same columns
+ * @what:	name of the first column, or NULL for "function"
  * @json:	JSON; the heading of csv is written separately
  * @any:	a row has already been written
  */
 struct report_rows {
 	struct output	*out;
+	const char	*what;
 	bool		json;
 	bool		any;
 };
@@ -256,8 +258,9 @@ void report_put_column(struct output *out, const struct metric *metric,
 
 /**
  * report_row_begin() - begin a row; then write its columns in order, and call report_row_end()
+ * @name:	the function, or what @rows->what names
  */
-void report_row_begin(struct report_rows *rows, const char *function);
+void report_row_begin(struct report_rows *rows, const char *name);
 void report_row_text(struct report_rows *rows, const char *column, const char *text);
 void report_row_word(struct report_rows *rows, const char *column, const char *word);
 /* @number: as from report_cell(), or "" if unknown; @what: as in report_put_column() */
@@ -267,7 +270,7 @@ void report_row_end(struct report_rows *rows);
 
 /**
  * report_json_begin() - write the beginning of the JSON document, with the trace
- * @by:		"function", "thread" or "hart": how rows are grouped
+ * @by:		"function", "object", "thread" or others: how rows are grouped
  *
  * report_json_rows() and the rows follow.
  */

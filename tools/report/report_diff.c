@@ -255,7 +255,7 @@ static void put_heading(struct diff *diff)
 {
 	unsigned int m, which;
 
-	put_string(diff->out, "function");
+	put_string(diff->out, profile_what(profile_of(diff, 0)));
 	for (m = 0; m < diff->metrics; m++) {
 		for (which = 0; which < 2; which++)
 			report_put_column(diff->out, &diff->metric[m], which_text[which]);
@@ -277,7 +277,8 @@ static void begin_json(const struct diff *diff)
 	char column[REPORT_COLUMN_SIZE] = "";
 	unsigned int i;
 
-	report_json_begin(diff->out, "report", "function", &profile->input, profile->analysis);
+	report_json_begin(diff->out, "report", profile_what(profile), &profile->input,
+			  profile->analysis);
 	for (i = 1; i < diff->runs->count; i++) {
 		profile = profile_of(diff, i);
 		report_json_more(diff->out, &profile->input, profile->analysis);
@@ -353,7 +354,8 @@ static void put_confidence(struct report_rows *rows, const struct pair *pair)
 static void put_rows(struct diff *diff, size_t lines)
 {
 	struct report_rows rows = {
-		.out = diff->out, .json = diff->options->format == REPORT_JSON,
+		.out = diff->out, .what = profile_what(profile_of(diff, 0)),
+		.json = diff->options->format == REPORT_JSON,
 	};
 	unsigned int m;
 	size_t i;
@@ -417,7 +419,7 @@ static void put_block(struct diff *diff, unsigned int first, unsigned int last,
 	}
 	if (diff->several)
 		put_right(diff->out, "confidence", CONFIDENCE_WIDTH);
-	put_string(diff->out, "  function");
+	put_format(diff->out, "  %s", profile_what(profile_of(diff, 0)));
 	output_bold(diff->out, false);
 	put_char(diff->out, '\n');
 	for (i = 0; i < lines; i++) {
@@ -628,8 +630,8 @@ static void put_verdict(struct diff *diff)
 		return;
 	for (i = 0; i < diff->pairs.count; i++)
 		named += diff->pairs.pair[i].named;
-	put_format(diff->out, "\n%zu of %zu functions changed, by %s in %u and %u runs: confidence at least %g %%.\n",
-		   named, diff->pairs.count,
+	put_format(diff->out, "\n%zu of %zu %ss changed, by %s in %u and %u runs: confidence at least %g %%.\n",
+		   named, diff->pairs.count, profile_what(profile_of(diff, 0)),
 		   report_column_name(column, &diff->metric[diff->tested], ""),
 		   run_count(diff, 0), run_count(diff, 1), 100 * RANKS_CONFIDENCE);
 }

@@ -31,15 +31,16 @@ void report_put_column(struct output *out, const struct metric *metric, const ch
 	put_field(out, report_column_name(text, metric, what));
 }
 
-void report_row_begin(struct report_rows *rows, const char *function)
+void report_row_begin(struct report_rows *rows, const char *name)
 {
 	if (rows->json)
-		put_string(rows->out, rows->any ? ",\n{\"function\":" : "\n{\"function\":");
+		put_format(rows->out, "%s\n{\"%s\":", rows->any ? "," : "",
+			   rows->what ? rows->what : "function");
 	rows->any = true;
 	if (rows->json)
-		put_json(rows->out, function);
+		put_json(rows->out, name);
 	else
-		put_quoted(rows->out, function);
+		put_quoted(rows->out, name);
 }
 
 static void put_key(struct report_rows *rows, const char *column)

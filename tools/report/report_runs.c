@@ -70,8 +70,8 @@ int report_compare(const struct report_options *options)
 	while (result <= EXIT_LOSSES && read < runs->count) {
 		struct profile *profile = &runs->profile[read];
 
-		ended = profile_read(profile, &traces.options[read++], PROFILE_BY_FUNCTION, false,
-				     NULL);
+		ended = profile_read(profile, &traces.options[read++],
+				     (enum profile_by)options->by, false, NULL);
 		if (ended <= EXIT_LOSSES)
 			report_notes(profile->analysis, &profile->input);
 		result = ended > result ? ended : result;

@@ -81,8 +81,8 @@ static int command_top(int argc, char **argv)
 
 static const struct cli_option by_options[] = {
 	/* The keywords are in the order of enum profile_by. */
-	{ .name = "by", .value = "function|thread|process|hart",
-	  .help = "show one table for everything (default), or one for each thread, process or hart",
+	{ .name = "by", .value = "function|object|line|thread|process|hart",
+	  .help = "show one table of all functions (default), objects or source lines, or one for each thread, process or hart",
 	  .set = cli_word, .offset = offsetof(struct report_options, by) },
 	{ .name = NULL }
 };
