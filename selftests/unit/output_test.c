@@ -129,7 +129,7 @@ TEST_F(command, report_sorts_and_filters)
 	EXPECT_STREQ("", self->out);
 	EXPECT_NE(NULL, strstr(self->err, "no function matches --filter"));
 	run(self, "replay -q --tid 99 trace.rtd");
-	EXPECT_NE(NULL, strstr(self->err, "no call matches the thread"));
+	EXPECT_NE(NULL, strstr(self->err, "no call matches --filter, --tid and --depth"));
 	run(self, "report -q --sort nothing trace.rtd");
 	EXPECT_EQ(2, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "has no \"nothing\""));

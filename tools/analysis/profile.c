@@ -120,15 +120,20 @@ static void on_leave(void *context, struct analysis_thread *thread,
 {
 	const struct analysis_frame *frame = &thread->frame[thread->depth - 1];
 	struct profile *profile = context;
-	bool outermost = frame->outermost;
-	size_t index = get_row(profile, thread, profile->origins ?
-			       origins_leave(thread, &outermost) : frame->function);
-	uint64_t *total = costs_of(&profile->costs, (uint32_t)index);
-	uint64_t *self = total + profile->costs.stride;
-	struct profile_row *row = &profile->row[index];
 	unsigned int counters = analysis_counters(profile->analysis)->count;
+	bool outermost = frame->outermost;
+	struct profile_row *row;
+	uint64_t *total, *self;
 	unsigned int c;
+	size_t index;
 
+	if (!options_thread(profile->input.options, thread->thread->tid))
+		return;
+	index = get_row(profile, thread, profile->origins ?
+			origins_leave(thread, &outermost) : frame->function);
+	total = costs_of(&profile->costs, (uint32_t)index);
+	self = total + profile->costs.stride;
+	row = &profile->row[index];
 	row->calls++;
 	row->untimed += !end->timed;
 	row->inferred += end->inferred;
@@ -179,10 +184,13 @@ static void on_point(void *context, struct analysis_thread *thread,
 		     const struct analysis_step *step)
 {
 	struct profile *profile = context;
-	size_t index = get_row(profile, thread, profile->origins ?
-			       origins_at(profile->origins, step->address) : step->function);
 	unsigned int i;
+	size_t index;
 
+	if (!options_thread(profile->input.options, thread->thread->tid))
+		return;
+	index = get_row(profile, thread, profile->origins ?
+			origins_at(profile->origins, step->address) : step->function);
 	if (step->record->type == PERFREC_ISR)
 		profile->row[index].samples++;
 	else

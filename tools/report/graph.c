@@ -20,7 +20,7 @@ struct graph {
 	struct options	common;
 	struct tree	tree;
 	struct output	*out;
-	const char	*filter;
+	struct cli_list	filter;
 	struct cli_list	counter;
 	int		weight[SHOWN_MAX];
 	enum tree_weight usual;		/* weight by which the tree is sorted */
@@ -40,9 +40,8 @@ static const struct cli_option graph_options[] = {
 	{ .name = "min", .value = "PERCENT",
 	  .help = "omit paths that cost less than this share of the total time, or of the samples",
 	  .set = cli_number, .offset = offsetof(struct graph, least), .most = 100 },
-	{ .name = "filter", .value = "PATTERN",
-	  .help = "show only trees whose root is a function with this name; * matches any characters, ? one",
-	  .set = cli_text, .offset = offsetof(struct graph, filter) },
+	OPTIONS_FILTER(struct graph, filter),
+	OPTIONS_TID(struct graph, common),
 	{ .name = "counter", .value = "NAME",
 	  .help = "also show the counts of this counter; may be repeated",
 	  .set = cli_append, .offset = offsetof(struct graph, counter),
@@ -218,7 +217,7 @@ static void put_tree(struct graph *graph, const struct input *input)
 			top = TREE_NONE;
 		tree_name(tree, node, name, sizeof(name));
 		into = true;
-		if (top == TREE_NONE && graph->filter && !text_matches(graph->filter, name))
+		if (top == TREE_NONE && !options_matches(&graph->filter, name))
 			continue;
 		if (top == TREE_NONE)
 			top = node;
@@ -254,7 +253,8 @@ static void on_enter(void *context, struct analysis_thread *thread)
 {
 	struct graph *graph = context;
 
-	tree_enter(&graph->tree, thread);
+	if (options_thread(&graph->common, thread->thread->tid))
+		tree_enter(&graph->tree, thread);
 }
 
 static void on_leave(void *context, struct analysis_thread *thread,
@@ -262,7 +262,8 @@ static void on_leave(void *context, struct analysis_thread *thread,
 {
 	struct graph *graph = context;
 
-	tree_leave(&graph->tree, thread, end);
+	if (options_thread(&graph->common, thread->thread->tid))
+		tree_leave(&graph->tree, thread, end);
 }
 
 static void on_point(void *context, struct analysis_thread *thread,
@@ -270,7 +271,8 @@ static void on_point(void *context, struct analysis_thread *thread,
 {
 	struct graph *graph = context;
 
-	tree_point(&graph->tree, thread, step);
+	if (options_thread(&graph->common, thread->thread->tid))
+		tree_point(&graph->tree, thread, step);
 }
 
 static void on_uncharge(void *context, uint64_t columns)

@@ -458,16 +458,6 @@ int report_sort_metric(const struct report_options *options,
 	return -2;
 }
 
-bool report_wanted(const struct report_options *options, const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < options->filter.count; i++)
-		if (text_matches(options->filter.text[i], name))
-			return true;
-	return !options->filter.count;
-}
-
 const char *report_cell(char *text, const struct metric *metric, uint64_t value,
 			uint64_t hz, bool exact)
 {

@@ -97,7 +97,7 @@ static bool add_pairs(struct pairs *pairs, const struct report_options *options,
 	pairs->pair = pair;
 	for (i = 0; i < profile->rows; i++) {
 		profile_name(profile, i, name, sizeof(name));
-		if (!report_wanted(options, name))
+		if (!options_matches(&options->filter, name))
 			continue;
 		text_clean(name);
 		if (!add_pair(pairs, profile, run, i, name))

@@ -20,6 +20,15 @@
 #define INDENT_MAX	40
 #define LABEL_WIDTH	20
 
+/*
+ * In a frame's user value: the line of the call has been printed; and, above, the number of frames
+ * up to the outermost one that --filter selects, or 0 if it selects none.
+ */
+#define OPENED		1ull
+#define BASE_SHIFT	32
+/* Stands for the function of a line without one. */
+#define NO_FUNCTION	UINT32_MAX
+
 struct replay {
 	struct options		common;
 	struct analysis		*analysis;
@@ -28,7 +37,8 @@ struct replay {
 	int			depth;		/* 0: all */
 	bool			shown;		/* set once a line was printed */
 	uint64_t		short_records;	/* records that the threshold omits */
-	int			tid;		/* -1: all */
+	struct cli_list		filter;
+	uint8_t			*match;		/* by function: matches (2), does not (1); or NULL */
 	/*
 	 * The thread with a call whose line is held back, or NULL if there is none; and the call's
 	 * depth.
@@ -46,9 +56,8 @@ struct replay {
 
 static const struct cli_option replay_options[] = {
 	OPTIONS_DEPTH(struct replay, depth),
-	{ .name = "tid", .value = "N", .help = "show only the thread with this id",
-	  .set = cli_number, .offset = offsetof(struct replay, tid),
-	  .most = 0x7fffffff },
+	OPTIONS_FILTER(struct replay, filter),
+	OPTIONS_TID(struct replay, common),
 	CLI_OUTPUT(struct replay, common.output),
 	{ .name = NULL }
 };
@@ -59,11 +68,45 @@ static const struct cli_group replay_groups[] = {
 	{ .options = NULL }
 };
 
-static bool wanted(const struct replay *replay,
-		   const struct analysis_thread *thread, unsigned int depth)
+/* Whether --filter selects a function. */
+static bool matches(const struct replay *replay, uint32_t function)
 {
-	return (replay->tid < 0 || thread->thread->tid == replay->tid) &&
-	       (!replay->depth || depth <= (unsigned int)replay->depth);
+	char name[NAME_SIZE];
+
+	if (function == NO_FUNCTION)
+		return false;
+	if (!replay->match[function]) {
+		analysis_name(replay->analysis, function, name, sizeof(name));
+		replay->match[function] = 1 + options_matches(&replay->filter, name);
+	}
+	return replay->match[function] == 2;
+}
+
+/*
+ * Return the number of frames up to the outermost one that --filter selects, for a line of frame
+ * @depth. The frame may not exist yet: then the line is a call of @function.
+ */
+static unsigned int base_of(const struct replay *replay, const struct analysis_thread *thread,
+			    unsigned int depth, uint32_t function)
+{
+	const unsigned int inner = depth < thread->depth ? depth : thread->depth;
+	unsigned int base = 0;
+
+	if (!replay->match)
+		return 1;
+	if (inner)
+		base = (unsigned int)(thread->frame[inner - 1].user >> BASE_SHIFT);
+	return base || depth <= thread->depth || !matches(replay, function) ? base : depth;
+}
+
+/* Whether to show a line: see base_of(). */
+static bool wanted(const struct replay *replay, const struct analysis_thread *thread,
+		   unsigned int depth, uint32_t function)
+{
+	const unsigned int base = base_of(replay, thread, depth, function);
+
+	return options_thread(&replay->common, thread->thread->tid) && base &&
+	       (!replay->depth || depth - base < (unsigned int)replay->depth);
 }
 
 static enum store_time frame_time(const struct analysis_frame *frame)
@@ -111,6 +154,8 @@ static void begin_line(struct replay *replay,
 		       const struct analysis_thread *thread, enum store_time known,
 		       uint64_t time, const char *duration, unsigned int depth)
 {
+	unsigned int base;
+
 	if (known && (replay->begins || replay->ends))
 		put_triggers(replay, time);
 	if (known == TIME_INFERRED)
@@ -123,6 +168,9 @@ static void begin_line(struct replay *replay,
 	put_right(replay->out, duration, 12);
 	put_string(replay->out, "  ");
 	put_left(replay->out, thread->thread->label, LABEL_WIDTH);
+	/* Calls outside the one that --filter selects have no line. */
+	base = base_of(replay, thread, depth + 1, NO_FUNCTION);
+	depth = base ? depth + 1 - base : 0;
 	put_spaces(replay->out, 2 + 2 * (size_t)(depth < INDENT_MAX ? depth :
 						 INDENT_MAX));
 }
@@ -159,14 +207,14 @@ static void open_waiting(struct replay *replay)
 static void open_callers(struct replay *replay, struct analysis_thread *thread,
 			 unsigned int depth)
 {
-	unsigned int i;
+	unsigned int i = base_of(replay, thread, depth, NO_FUNCTION);
 
-	for (i = 0; i < depth && wanted(replay, thread, i + 1); i++) {
+	for (i -= i > 0; i < depth && wanted(replay, thread, i + 1, NO_FUNCTION); i++) {
 		struct analysis_frame *frame = &thread->frame[i];
 
-		if (frame->user)
+		if (frame->user & OPENED)
 			continue;
-		frame->user = true;
+		frame->user |= OPENED;
 		begin_line(replay, thread, frame_time(frame), analysis_begin(frame), "", i);
 		put_name(replay, frame->function);
 		put_string(replay->out, "() {\n");
@@ -175,9 +223,16 @@ static void open_callers(struct replay *replay, struct analysis_thread *thread,
 
 static void on_enter(void *context, struct analysis_thread *thread)
 {
+	struct analysis_frame *frame = &thread->frame[thread->depth - 1];
 	struct replay *replay = context;
+	unsigned int base;
 
-	if (replay->input->shortest || !wanted(replay, thread, thread->depth))
+	/* The frame has no base of its own yet. */
+	thread->depth--;
+	base = base_of(replay, thread, thread->depth + 1, frame->function);
+	thread->depth++;
+	frame->user = (uint64_t)base << BASE_SHIFT;
+	if (replay->input->shortest || !wanted(replay, thread, thread->depth, NO_FUNCTION))
 		return;
 	replay->waiting = thread;
 	replay->waiting_depth = thread->depth;
@@ -195,7 +250,7 @@ static void on_step(void *context, struct analysis_thread *thread,
 
 	if (replay->input->shortest || (ends && thread == replay->waiting))
 		return;
-	if (wanted(replay, thread, thread->depth + !ends))
+	if (wanted(replay, thread, thread->depth + !ends, step->function))
 		open_waiting(replay);
 }
 
@@ -206,9 +261,9 @@ static void on_leave(void *context, struct analysis_thread *thread,
 	struct replay *replay = context;
 	char duration[UNITS_SIZE] = "-";
 
-	if (!wanted(replay, thread, thread->depth))
+	if (!wanted(replay, thread, thread->depth, NO_FUNCTION))
 		return;
-	if (replay->input->shortest && !frame->user) {
+	if (replay->input->shortest && !(frame->user & OPENED)) {
 		open_callers(replay, thread, thread->depth - 1);
 		replay->waiting = thread;
 	}
@@ -240,8 +295,13 @@ static void on_point(void *context, struct analysis_thread *thread,
 		     const struct analysis_step *step)
 {
 	struct replay *replay = context;
+	uint32_t function = step->function;
+	unsigned int i;
 
-	if (!wanted(replay, thread, thread->depth + 1))
+	/* A sample may have been taken in a function that one of the selected functions called. */
+	for (i = 0; replay->match && i < step->callers && !matches(replay, function); i++)
+		function = step->caller[i];
+	if (!wanted(replay, thread, thread->depth + 1, function))
 		return;
 	if (replay->input->shortest)
 		open_callers(replay, thread, thread->depth);
@@ -281,7 +341,7 @@ static void on_recorded(void *context, struct analysis_thread *thread,
 	const struct perfrec_record *record = point->record;
 	struct replay *replay = context;
 
-	if (!wanted(replay, thread, thread->depth + 1))
+	if (!wanted(replay, thread, thread->depth + 1, point->function))
 		return;
 	/*
 	 * With a threshold, only manual records are shown, because the other records belong to
@@ -309,7 +369,7 @@ static void on_span(void *context, struct thread *of, enum oncpu_state state, ui
 	struct replay *replay = context;
 	char duration[UNITS_SIZE];
 
-	if (state == ONCPU_RUNS || !thread || !wanted(replay, thread, thread->depth + 1))
+	if (state == ONCPU_RUNS || !thread || !wanted(replay, thread, thread->depth + 1, NO_FUNCTION))
 		return;
 	if (replay->input->shortest) {
 		if (to - from < replay->input->shortest)
@@ -387,6 +447,13 @@ static int run(struct replay *replay)
 			result = EXIT_UNREADABLE;
 		else
 			analysis_limit(replay->analysis, &input);
+		if (!result && replay->filter.count) {
+			replay->match = calloc(FUNCTIONS_MAX, sizeof(*replay->match));
+			if (!replay->match) {
+				report("out of memory");
+				result = EXIT_UNREADABLE;
+			}
+		}
 	}
 	if (!result) {
 		put_heading(replay);
@@ -408,16 +475,17 @@ static int run(struct replay *replay)
 			       replay->common.path, replay->short_records);
 	}
 	if (result <= EXIT_LOSSES && !replay->shown)
-		report("%s: no call matches the thread or depth: see sifive-trace report --by thread",
+		report("%s: no call matches --filter, --tid and --depth: see sifive-trace report --by thread",
 		       replay->common.path);
 	analysis_free(replay->analysis);
+	free(replay->match);
 	input_close(&input);
 	return result;
 }
 
 static int command_replay(int argc, char **argv)
 {
-	struct replay replay = { .tid = -1 };
+	struct replay replay = { 0 };
 	int result;
 
 	options_init(&replay.common);

@@ -45,6 +45,7 @@ const struct cli_option report_table_options[] = {
 	{ .name = "filter", .value = "PATTERN",
 	  .help = "show only functions (with --by, objects or lines) with this name; * matches any characters, ? one; may be repeated",
 	  .set = cli_append, .offset = offsetof(struct report_options, filter) },
+	OPTIONS_TID(struct report_options, common),
 	{ .name = "top", .value = "N", .help = "show only the first N lines of each table",
 	  .set = cli_number, .offset = offsetof(struct report_options, top),
 	  .least = 1, .most = 1000000 },
@@ -244,7 +245,7 @@ static bool add_line(struct table *table, size_t row, int sort)
 				 table->profile->row[row].self :
 				 report_value(table->profile, row, &table->metric[i]);
 	profile_name(table->profile, row, name, sizeof(name));
-	if (!report_wanted(table->options, name))
+	if (!options_matches(&table->options->filter, name))
 		return true;
 	text_clean(name);
 	line->row = row;
@@ -507,6 +508,9 @@ int report_put(const struct report_options *options, struct output *out,
 	if (!result && profile->rows && !table.any && !options->live)
 		report("%s: no %s matches --filter", profile->input.options->path,
 		       profile_what(profile));
+	else if (!result && !profile->rows && profile->input.options->tid >= 0 && !options->live)
+		report("%s: nothing matches --tid: see sifive-trace report --by thread",
+		       profile->input.options->path);
 	else if (options->format == REPORT_TEXT && !result)
 		name_idle(&table);
 	if (options->format == REPORT_TEXT && !result)

@@ -73,7 +73,7 @@ struct report_options {
 	const char		*sort;
 	struct cli_list		diff;
 	bool			runs;		/* --runs: each trace is a separate run */
-	struct cli_list		filter;
+	struct cli_list		filter;		/* see options_matches() */
 	int			top;		/* --top: number of lines; 0: all */
 	int			width;
 	bool			cut;		/* cut names that do not fit */
@@ -212,9 +212,6 @@ const char *report_counts_word(const struct profile *profile, size_t row);
 int report_sort_metric(const struct report_options *options,
 		       const struct metric *metric, unsigned int count);
 
-/** report_wanted() - whether a name matches --filter */
-bool report_wanted(const struct report_options *options, const char *name);
-
 /** report_is_counter() - whether a number is a counter's count */
 static inline bool report_is_counter(const struct metric *metric)
 {
@@ -297,7 +294,7 @@ void report_json_end(struct output *out, const struct input *input,
 
 /**
  * report_has_threads() - whether to show threads' times on and off the CPU: if they are
- * known and the user has not given --time
+ * known and the user has given neither --time nor --tid
  */
 bool report_has_threads(const struct input *input, const struct analysis *analysis);
 

@@ -37,7 +37,8 @@ static void on_recorded(void *context, struct analysis_thread *thread,
 {
 	struct report_intervals *r = context;
 
-	intervals_point(r->intervals, thread, point);
+	if (options_thread(&r->options->common, thread->thread->tid))
+		intervals_point(r->intervals, thread, point);
 }
 
 static void on_ran(void *context, struct analysis_thread *thread, uint32_t function,
@@ -45,14 +46,16 @@ static void on_ran(void *context, struct analysis_thread *thread, uint32_t funct
 {
 	struct report_intervals *r = context;
 
-	intervals_ran(r->intervals, thread, function, instructions);
+	if (options_thread(&r->options->common, thread->thread->tid))
+		intervals_ran(r->intervals, thread, function, instructions);
 }
 
 static void on_missing(void *context, struct analysis_thread *thread)
 {
 	struct report_intervals *r = context;
 
-	intervals_missing(r->intervals, thread);
+	if (options_thread(&r->options->common, thread->thread->tid))
+		intervals_missing(r->intervals, thread);
 }
 
 static bool on_stop(void *context)
@@ -147,10 +150,11 @@ static bool is_wanted(const struct report_intervals *r, const struct interval *r
 	if (!r->options->filter.count)
 		return true;
 	if (row->from == INTERVALS_OTHERS)
-		return report_wanted(r->options, "(others)");
+		return options_matches(&r->options->filter, "(others)");
 	analysis_name(r->analysis, INTERVALS_FUNCTION(row->from), from, sizeof(from));
 	analysis_name(r->analysis, INTERVALS_FUNCTION(row->to), to, sizeof(to));
-	return report_wanted(r->options, from) || report_wanted(r->options, to);
+	return options_matches(&r->options->filter, from) ||
+	       options_matches(&r->options->filter, to);
 }
 
 /* Return false if out of memory. */

@@ -136,6 +136,17 @@ void options_init(struct options *options)
 	options->trace.ts_width = -1;
 	options->trace.ts_scheme = -1;
 	options->trace.jobs = processors();
+	options->tid = -1;
+}
+
+bool options_matches(const struct cli_list *filter, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < filter->count; i++)
+		if (text_matches(filter->text[i], name))
+			return true;
+	return !filter->count;
 }
 
 /*

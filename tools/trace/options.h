@@ -30,6 +30,7 @@ enum options_calls {
  * @calls:	enum options_calls, from --calls, for commands that show calls
  * @threshold:	value of --time-threshold in nanoseconds, for commands that show calls; 0 for the
  *		threshold of the recording, or UNITS_NO_TIME for none
+ * @tid:	value of --tid, for commands that show threads, or -1 for all threads
  * @strict:	set by --strict, to treat losses as an error
  * @output:	value of -o, or NULL for the default; the option is in each command's own table
  * @path:	path of the trace; if several are merged, its name in messages
@@ -44,6 +45,7 @@ struct options {
 	struct range		range;
 	int			calls;
 	uint64_t		threshold;
+	int			tid;
 	bool			strict;
 	const char		*output;
 	const char		*path;
@@ -68,6 +70,17 @@ struct options {
 	{ .name = "depth", .value = "N", .help = "show at most N levels of calls", \
 	  .set = cli_number, .offset = offsetof(type, member),			\
 	  .least = 1, .most = 1000000 }
+
+/* The option --filter of a command that shows calls, for a struct cli_list. */
+#define OPTIONS_FILTER(type, member)						\
+	{ .name = "filter", .value = "PATTERN",					\
+	  .help = "show only calls of functions with this name, and what they call; * matches any characters, ? one; may be repeated", \
+	  .set = cli_append, .offset = offsetof(type, member) }
+
+/* The option --tid of a command whose struct has a struct options as @common. */
+#define OPTIONS_TID(type, common)						\
+	{ .name = "tid", .value = "N", .help = "show only the thread with this id", \
+	  .set = cli_number, .offset = offsetof(type, common.tid), .most = INT_MAX }
 
 extern const struct cli_option options_calls[];
 extern const struct cli_option options_reading[];
@@ -116,6 +129,15 @@ bool options_spares(const struct options *options, const char *path);
 
 /** options_output() - refuse -o if it names an input file; return EXIT_OK or EXIT_USAGE */
 int options_output(const struct options *options);
+
+/** options_thread() - whether --tid selects a thread; @tid: its id, or -1 if unknown */
+static inline bool options_thread(const struct options *options, int64_t tid)
+{
+	return options->tid < 0 || tid == options->tid;
+}
+
+/** options_matches() - whether a name matches any pattern of --filter, or there is none */
+bool options_matches(const struct cli_list *filter, const char *name);
 
 /**
  * options_all_calls() - show calls of any length, even if the recording has a threshold
