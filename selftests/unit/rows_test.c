@@ -143,6 +143,75 @@ TEST_F(command, objects_and_lines_of_two_traces_are_compared)
 	EXPECT_NE(NULL, strstr(self->err, "--diff compares functions, objects or lines"));
 }
 
+/* Write a run of main, which runs for 100 ticks before and after each of its callees. */
+static void save_callees(FIXTURE_DATA(command) *self, const char *name, uint64_t one,
+			 unsigned int one_ticks, uint64_t two, unsigned int two_ticks)
+{
+	const uint64_t whole[] = { MAIN, 0x3f00000000 };
+	const uint64_t inner[][2] = { { one, MAIN + 0x12 }, { two, MAIN + 0x12 } };
+	struct gen_stream stream;
+	unsigned int i;
+
+	gen_free(&self->gen);
+	gen_init(&self->gen, 0, 40);
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&stream, &self->gen, 0, 6, 0, 0, 64);
+	gen_header(&stream);
+	self->gen.step = 0;
+	gen_record(&stream, 0, whole, NULL);
+	for (i = 0; i < 2; i++) {
+		self->gen.now += 100;
+		gen_record(&stream, 0, inner[i], NULL);
+		self->gen.now += i ? two_ticks : one_ticks;
+		gen_record(&stream, 1, inner[i], NULL);
+	}
+	gen_record(&stream, 1, whole, NULL);
+	save(self, name);
+}
+
+/* fib becomes 5 % slower; main calls itself, and no longer 0x30000. */
+TEST_F(command, call_trees_of_two_traces_are_compared)
+{
+	static const char both[] = OBJECTS(AT("one.elf", "0x1") "," AT("two.elf", "0x2"));
+	static const char moved[] = OBJECTS(AT("one.elf", "0x7"));
+
+	save_callees(self, "old.rtd", FIB, 1000, 0x30000, 100);
+	save_callees(self, "new.rtd", FIB, 1050, MAIN, 30);
+	run(self, "graph -q -e " PROGRAM " --diff new.rtd old.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ(
+		"                          total                          calls\n"
+		"     before      after   change     before      after   change  function\n"
+		"       1300       1280    -1.5%          1          1        =  main\n"
+		"        100          -     gone          1          -     gone    0x30000\n"
+		"       1000       1050    +5.0%          1          1        =    fib\n"
+		"          -         30      new          -          1      new    main\n", self->out);
+	run(self, "graph -q -e " PROGRAM " --diff new.rtd --min 50 --filter f* old.rtd | sed 1,2d");
+	EXPECT_STREQ("       1000       1050    +5.0%          1          1        =  fib\n",
+		     self->out);
+	run(self, "graph -q --json -e " PROGRAM " --diff new.rtd old.rtd | jq -c '(.traces | length),"
+	    " (.rows[] | [.function, .in, .depth, .[\"self:before\"], .[\"self:after\"]])'");
+	EXPECT_STREQ("2\n[\"main\",\"both\",0,200,200]\n[\"0x30000\",\"before\",1,100,0]\n"
+		     "[\"fib\",\"both\",1,1000,1050]\n[\"main\",\"after\",1,0,30]\n", self->out);
+	run(self, "graph -q --by thread --diff new.rtd old.rtd");
+	EXPECT_EQ(2, self->status);
+	/* Functions are matched as by report --diff. */
+	ASSERT_EQ(0, system("cp " PROGRAM " one.elf; cp " PROGRAM " two.elf"));
+	call_objects(self, "both.rtd", both, 0x100000, 2, 0x200000);
+	call_objects(self, "moved.rtd", moved, 0x700000, 5, 0);
+	run(self, "graph -q --json --diff moved.rtd both.rtd"
+	    " | jq -c '.rows[] | [.function, .in, .[\"calls:before\"], .[\"calls:after\"]]' | sort");
+	EXPECT_STREQ("[\"fib\",\"before\",1,0]\n[\"fib\",\"both\",2,5]\n", self->out);
+	/* Times in ticks and in seconds cannot be compared. */
+	write_file("new.rtd.meta", "{\"ts_hz\":1000000}", 17);
+	run(self, "graph -q -e " PROGRAM " --diff new.rtd old.rtd");
+	EXPECT_NE(NULL, strstr(self->err, "times cannot be compared"));
+	EXPECT_NE(NULL, strstr(self->out, "   ?          1          1        =  main\n"))
+		TH_LOG("%s", self->out);
+	run(self, "graph -q -e " PROGRAM " --diff no.rtd old.rtd");
+	EXPECT_EQ(3, self->status);
+}
+
 /*
  * Write 10 runs, NAME.0.rtd to NAME.9.rtd: main and fib take 100000 ticks each, with noise of up
  * to 1 %, and fib takes @percent more.

@@ -5,32 +5,8 @@
 
 #include "command.h"
 #include "coverage.h"
-#include "options.h"
-#include "output.h"
-#include "report.h"
-#include "text.h"
-#include "tree.h"
+#include "graph.h"
 #include "units.h"
-
-/* Maximum indentation, to keep lines readable. */
-#define INDENT_MAX	40
-#define SHOWN_MAX	8
-
-struct graph {
-	struct options	common;
-	struct tree	tree;
-	struct output	*out;
-	struct cli_list	filter;
-	struct cli_list	counter;
-	int		weight[SHOWN_MAX];
-	enum tree_weight usual;		/* weight by which the tree is sorted */
-	bool		samples;	/* the trace has samples */
-	int		depth;		/* maximum depth; 0: no limit */
-	int		least;		/* percentage of the total */
-	int		by_thread;	/* --by thread */
-	int		json;		/* --format json */
-	struct report_rows rows;
-};
 
 static const struct cli_option graph_options[] = {
 	{ .name = "by", .value = "function|thread",
@@ -46,6 +22,9 @@ static const struct cli_option graph_options[] = {
 	  .help = "also show the counts of this counter; may be repeated",
 	  .set = cli_append, .offset = offsetof(struct graph, counter),
 	  .most = SHOWN_MAX },
+	{ .name = "diff", .value = "OTHER",
+	  .help = "compare with OTHER, a later trace: show how much more or less each path costs, the largest difference first; a file given with --meta belongs to the first trace",
+	  .set = cli_text, .offset = offsetof(struct graph, diff) },
 	{ .name = "format", .value = "text|json",
 	  .help = "text (default), or JSON for programs, with all digits and counters",
 	  .set = cli_word, .offset = offsetof(struct graph, json) },
@@ -72,12 +51,6 @@ static void put_duration(struct graph *graph, uint32_t node, bool self, uint64_t
 		  units_mark(text, tree_is_unsure(&graph->tree, node, TREE_TIME, self)), width);
 }
 
-/* Whether no call on the path has a time. */
-static bool is_unknown(const struct tree_node *node)
-{
-	return node->untimed && !node->total;
-}
-
 static const char *counter_text(const struct graph *graph, const struct input *input,
 				uint32_t node, int weight, char *text)
 {
@@ -86,7 +59,7 @@ static const char *counter_text(const struct graph *graph, const struct input *i
 
 	if (column >= analysis_counters(graph->tree.analysis)->times)
 		units_count(text, value);
-	else if (is_unknown(&graph->tree.node[node]))
+	else if (graph_is_unknown(&graph->tree.node[node]))
 		return "-";
 	else
 		units_time(text, value, input->hz);
@@ -127,6 +100,14 @@ static void put_json_number(struct graph *graph, const struct input *input,
 			  report_cell(text, metric, value, input->hz, true));
 }
 
+const char *graph_certainty(const struct tree *tree, uint32_t node)
+{
+	const int weight = analysis_counters(tree->analysis)->times ? TREE_COUNTER : TREE_TIME;
+
+	return tree->node[node].untimed ? "partial" :
+	       tree_is_unsure(tree, node, weight, false) ? "inferred" : "exact";
+}
+
 /* Write a node as an object with the columns of report and its depth. */
 static void put_json_node(struct graph *graph, const struct input *input, uint32_t node,
 			  uint32_t depth, const char *name)
@@ -146,7 +127,7 @@ static void put_json_node(struct graph *graph, const struct input *input, uint32
 	if (graph->usual != TREE_SAMPLES)
 		put_json_number(graph, input, &calls, n->calls, false);
 	if (graph->usual == TREE_TIME) {
-		put_json_number(graph, input, &total, n->total, is_unknown(n));
+		put_json_number(graph, input, &total, n->total, graph_is_unknown(n));
 		put_json_number(graph, input, &self, n->self, !n->self && n->untimed);
 	}
 	if (graph->samples)
@@ -156,13 +137,10 @@ static void put_json_node(struct graph *graph, const struct input *input, uint32
 		counter.time = c < counters->times;
 		put_json_number(graph, input, &counter,
 				tree_total(&graph->tree, node, TREE_COUNTER + (int)c),
-				counter.time && is_unknown(n));
+				counter.time && graph_is_unknown(n));
 	}
 	if (graph->usual == TREE_TIME)
-		report_row_word(&graph->rows, "times", n->untimed ? "partial" :
-				tree_is_unsure(&graph->tree, node, counters->times ?
-					       TREE_COUNTER : TREE_TIME, false) ?
-				"inferred" : "exact");
+		report_row_word(&graph->rows, "times", graph_certainty(&graph->tree, node));
 	if (counters->count > counters->times)
 		report_row_word(&graph->rows, REPORT_COUNTS, n->partial ? "partial" : "exact");
 	report_row_end(&graph->rows);
@@ -286,7 +264,7 @@ static const struct analysis_ops graph_ops = {
 	.enter = on_enter, .leave = on_leave, .point = on_point, .uncharge = on_uncharge,
 };
 
-static int show(struct graph *graph, const struct input *input)
+int graph_counters(struct graph *graph)
 {
 	const struct tree *tree = &graph->tree;
 	unsigned int i;
@@ -302,10 +280,28 @@ static int show(struct graph *graph, const struct input *input)
 		graph->counter.text[i] = analysis_counters(tree->analysis)->name[graph->weight[i] -
 										TREE_COUNTER];
 	}
-	graph->usual = tree_usual(trace_stats(input->trace));
-	tree_finish(&graph->tree, (int)graph->usual);
+	return EXIT_OK;
+}
+
+void graph_finish(struct graph *graph, enum tree_weight usual)
+{
+	const struct tree *tree = &graph->tree;
+	unsigned int i;
+
+	graph->usual = usual;
+	tree_finish(&graph->tree, (int)usual);
 	for (i = 0; i < tree->nodes; i++)
 		graph->samples |= tree->node[i].samples > 0;
+	if (tree->full)
+		report("%s: too many different paths: the lightest are summed up as \"(others)\"",
+		       graph->common.path);
+}
+
+static int show(struct graph *graph, const struct input *input)
+{
+	if (graph_counters(graph))
+		return EXIT_USAGE;
+	graph_finish(graph, tree_usual(trace_stats(input->trace)));
 	graph->out = output_open(graph->common.output);
 	if (!graph->out)
 		return EXIT_UNREADABLE;
@@ -313,40 +309,70 @@ static int show(struct graph *graph, const struct input *input)
 		put_json_tree(graph, input);
 	else
 		put_text_tree(graph, input);
-	if (tree->full)
-		report("%s: too many different paths: the lightest are summed up as \"(others)\"",
-		       graph->common.path);
 	return output_close(graph->out) ? EXIT_UNREADABLE : EXIT_OK;
+}
+
+/* Read a trace; return an exit code. */
+static int read_trace(struct graph *graph, struct input *input)
+{
+	int result;
+
+	if (tree_init(&graph->tree, graph->by_thread))
+		return EXIT_UNREADABLE;
+	result = input_open(input, &graph->common);
+	if (result)
+		return result;
+	graph->tree.analysis = analysis_new(&input->meta, input->symbols, &graph_ops, graph);
+	if (!graph->tree.analysis)
+		return EXIT_UNREADABLE;
+	analysis_limit(graph->tree.analysis, input);
+	if (analysis_run(graph->tree.analysis, input->trace))
+		return EXIT_UNREADABLE;
+	result = input_summary(input, INPUT_RECORDS);
+	analysis_notes(graph->tree.analysis, input);
+	return result;
+}
+
+static void close_trace(struct graph *graph, struct input *input)
+{
+	analysis_free(graph->tree.analysis);
+	tree_free(&graph->tree);
+	input_close(input);
 }
 
 static int run(struct graph *graph)
 {
-	struct input input;
-	int result, shown;
+	struct input input = { 0 };
+	int result = read_trace(graph, &input), shown;
 
-	if (tree_init(&graph->tree, graph->by_thread))
-		return EXIT_UNREADABLE;
-	result = input_open(&input, &graph->common);
-	if (!result) {
-		graph->tree.analysis = analysis_new(&input.meta, input.symbols,
-						    &graph_ops, graph);
-		if (graph->tree.analysis)
-			analysis_limit(graph->tree.analysis, &input);
-		if (!graph->tree.analysis ||
-		    analysis_run(graph->tree.analysis, input.trace))
-			result = EXIT_UNREADABLE;
-	}
-	if (!result) {
-		result = input_summary(&input, INPUT_RECORDS);
-		analysis_notes(graph->tree.analysis, &input);
-	}
 	if (result <= EXIT_LOSSES) {
 		shown = show(graph, &input);
 		result = shown ? shown : result;
 	}
-	analysis_free(graph->tree.analysis);
-	tree_free(&graph->tree);
-	input_close(&input);
+	close_trace(graph, &input);
+	return result;
+}
+
+static int run_diff(struct graph *before)
+{
+	struct graph after = *before;
+	struct input input[2] = { 0 };
+	int result, ended;
+
+	result = report_other(&after.common, &before->common, before->diff);
+	if (result)
+		return result;
+	result = read_trace(before, &input[0]);
+	if (result <= EXIT_LOSSES) {
+		ended = read_trace(&after, &input[1]);
+		result = ended > result ? ended : result;
+	}
+	if (result <= EXIT_LOSSES) {
+		ended = graph_diff(before, &after, input);
+		result = ended ? ended : result;
+	}
+	close_trace(before, &input[0]);
+	close_trace(&after, &input[1]);
 	return result;
 }
 
@@ -357,7 +383,11 @@ static int command_graph(int argc, char **argv)
 
 	options_init(&graph.common);
 	result = options_parse(&graph_command, &graph, &graph.common, OPTIONS_TRACES, argc, argv);
-	return result ? result : run(&graph);
+	if (result)
+		return result;
+	if (graph.diff && graph.by_thread)
+		return usage_error("--diff compares paths of all threads: --by thread cannot be combined with it; --tid shows one");
+	return graph.diff ? run_diff(&graph) : run(&graph);
 }
 
 const struct cli_command graph_command = {

@@ -43,17 +43,6 @@ static int by_place(const void *a, const void *b)
 	return order ? order : (one->offset > two->offset) - (one->offset < two->offset);
 }
 
-/* Find where a function is; the strings are valid until profile_free(). */
-static void locate(const struct profile *profile, size_t row, struct pair *pair)
-{
-	struct symbol symbol;
-
-	profile_symbol(profile, row, &symbol);
-	pair->object = symbol.object ? symbol.object : "";
-	pair->file = symbol.file ? symbol.file : "";
-	pair->offset = symbol.offset;
-}
-
 /* Return whether a function has a row in one of the first @runs traces. */
 static bool is_in(const struct pair *pair, unsigned int runs)
 {
@@ -63,46 +52,44 @@ static bool is_in(const struct pair *pair, unsigned int runs)
 	return false;
 }
 
-static bool add_pair(struct pairs *pairs, const struct profile *profile, unsigned int run,
-		     size_t row, const char *name)
+static bool make_room(struct pairs *pairs)
 {
-	struct pair *pair = &pairs->pair[pairs->count];
+	const size_t room = 2 * pairs->room + 16;
+	struct pair *pair;
+
+	if (pairs->count < pairs->room)
+		return true;
+	pair = reallocarray(pairs->pair, room, sizeof(*pair));
+	if (!pair)
+		return false;
+	pairs->pair = pair;
+	pairs->room = room;
+	return true;
+}
+
+bool pairs_add_row(struct pairs *pairs, unsigned int run, size_t row, const char *name,
+		   const struct symbol *symbol)
+{
+	struct pair *pair;
 	unsigned int i;
 
+	if (!make_room(pairs))
+		return false;
+	pair = &pairs->pair[pairs->count];
 	*pair = (struct pair) {
 		.name = strdup(name), .row = malloc(pairs->runs * sizeof(*pair->row)),
+		.object = symbol->object ? symbol->object : "",
+		.file = symbol->file ? symbol->file : "", .offset = symbol->offset,
 	};
 	if (!pair->row || !pair->name) {
 		free(pair->row);
 		free(pair->name);
 		return false;
 	}
+	text_clean(pair->name);
 	for (i = 0; i < pairs->runs; i++)
 		pair->row[i] = i == run ? row : PAIRS_NO_ROW;
-	locate(profile, row, pair);
 	pairs->count++;
-	return true;
-}
-
-static bool add_pairs(struct pairs *pairs, const struct report_options *options,
-		      const struct profile *profile, unsigned int run)
-{
-	struct pair *pair = reallocarray(pairs->pair, pairs->count + profile->rows + 1,
-					 sizeof(*pair));
-	char name[NAME_SIZE];
-	size_t i;
-
-	if (!pair)
-		return false;
-	pairs->pair = pair;
-	for (i = 0; i < profile->rows; i++) {
-		profile_name(profile, i, name, sizeof(name));
-		if (!options_matches(&options->filter, name))
-			continue;
-		text_clean(name);
-		if (!add_pair(pairs, profile, run, i, name))
-			return false;
-	}
 	return true;
 }
 
@@ -177,18 +164,34 @@ static void join_by(struct pairs *pairs, unsigned int run,
 	pairs->count = kept;
 }
 
-bool pairs_add(struct pairs *pairs, const struct report_options *options,
-	       const struct profile *profile, unsigned int run)
+void pairs_join(struct pairs *pairs, unsigned int run)
 {
-	if (!add_pairs(pairs, options, profile, run))
-		return false;
 	if (!run)
-		return true;
+		return;
 	mark_common(pairs, run);
 	join_by(pairs, run, by_place, true);
 	join_by(pairs, run, by_file, true);
 	join_by(pairs, run, by_object_and_name, true);
 	join_by(pairs, run, pairs_by_name, false);
+}
+
+bool pairs_add(struct pairs *pairs, const struct report_options *options,
+	       const struct profile *profile, unsigned int run)
+{
+	struct symbol symbol;
+	char name[NAME_SIZE];
+	size_t i;
+
+	for (i = 0; i < profile->rows; i++) {
+		profile_name(profile, i, name, sizeof(name));
+		if (!options_matches(&options->filter, name))
+			continue;
+		/* The strings are valid until profile_free(). */
+		profile_symbol(profile, i, &symbol);
+		if (!pairs_add_row(pairs, run, i, name, &symbol))
+			return false;
+	}
+	pairs_join(pairs, run);
 	return true;
 }
 

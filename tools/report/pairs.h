@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Finds the same functions in several traces, for report --diff. */
+/* Finds the same functions in several traces, for --diff. */
 #ifndef SIFIVE_TRACE_PAIRS_H
 #define SIFIVE_TRACE_PAIRS_H
 
@@ -27,12 +27,13 @@ struct pair {
 
 /**
  * struct pairs - the functions of all traces
- * @pair:	the @count functions
+ * @pair:	the @count functions; there is memory for @room
  * @runs:	number of traces
  */
 struct pairs {
 	struct pair	*pair;
 	size_t		count;
+	size_t		room;
 	unsigned int	runs;
 };
 
@@ -48,6 +49,20 @@ struct pairs {
  */
 bool pairs_add(struct pairs *pairs, const struct report_options *options,
 	       const struct profile *profile, unsigned int run);
+
+/**
+ * pairs_add_row() - add a function of a trace; after the trace's last function, call pairs_join()
+ * @run:	number of the trace
+ * @row:	number of the function in the trace
+ * @symbol:	the function, whose strings must outlive the pairs
+ *
+ * Return: false if out of memory.
+ */
+bool pairs_add_row(struct pairs *pairs, unsigned int run, size_t row, const char *name,
+		   const struct symbol *symbol);
+
+/** pairs_join() - join the functions of a trace with those of earlier traces: see pairs_add() */
+void pairs_join(struct pairs *pairs, unsigned int run);
 
 /** pairs_by_name() - compare the names of two struct pair, for qsort() */
 int pairs_by_name(const void *a, const void *b);

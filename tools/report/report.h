@@ -343,6 +343,30 @@ struct report_runs {
 int report_diff(const struct report_options *options, struct output *out,
 		const struct report_runs *runs);
 
+/**
+ * report_tell_coverage() - report runs that are not covered completely, because a comparison with
+ * them must not look complete
+ * @input:	the @count traces; if there are two, before and after
+ * @out:	also write there what each trace covers; or NULL
+ */
+void report_tell_coverage(const struct input * const *input, unsigned int count,
+			  struct output *out);
+
+/**
+ * report_compares_times() - whether times can be compared: all traces have a tick rate, or none
+ *
+ * If not, this is reported.
+ */
+bool report_compares_times(const struct input * const *input, unsigned int count);
+
+/**
+ * report_other() - set the options for reading a trace of --diff
+ * @options:	set to a copy of @first
+ *
+ * Return: an exit code; errors have been printed.
+ */
+int report_other(struct options *options, const struct options *first, const char *path);
+
 /** report_compare() - read the traces of --diff and compare them; return an exit code */
 int report_compare(const struct report_options *options);
 

@@ -636,53 +636,43 @@ static void put_verdict(struct diff *diff)
 		   run_count(diff, 0), run_count(diff, 1), 100 * RANKS_CONFIDENCE);
 }
 
-/*
- * Report a run that is not covered completely, because a comparison with it must not look complete.
- */
-static void tell_coverage(const struct diff *diff)
+void report_tell_coverage(const struct input * const *input, unsigned int count,
+			  struct output *out)
 {
 	static const char * const which[] = { "before", "after" };
-	const struct input *input, *other;
+	const bool several = count > 2;
 	char text[COVERAGE_SIZE];
 	bool partial = false;
 	unsigned int i;
 
-	for (i = 0; i < diff->runs->count; i++) {
-		input = &profile_of(diff, i)->input;
-		partial |= coverage_cut(input);
-		if (diff->several && coverage_cut(input))
+	for (i = 0; i < count; i++) {
+		partial |= coverage_cut(input[i]);
+		if (several && coverage_cut(input[i]))
 			report("%s does not cover its whole run: its totals cannot be compared",
-			       input->options->path);
+			       input[i]->options->path);
 	}
 	if (!partial)
 		return;
-	input = &profile_of(diff, 0)->input;
-	other = &profile_of(diff, 1)->input;
-	if (!diff->several)
+	if (!several)
 		report("%s or %s does not cover its whole run: their totals cannot be compared",
-		       input->options->path, other->options->path);
-	if (diff->options->format != REPORT_TEXT)
-		return;
-	for (i = 0; i < diff->runs->count; i++) {
-		input = &profile_of(diff, i)->input;
-		put_format(diff->out, "Trace %s %s.\n",
-			   diff->several ? input->options->path : which[i],
-			   coverage_of(input) == COVERAGE_UNKNOWN && !coverage_lost(input) ?
-			   "has unknown coverage" : coverage_text(input, text));
-	}
-	put_format(diff->out, "The traces do not %s cover their whole run: totals cannot be compared.\n",
-		   diff->several ? "all" : "both");
+		       input[0]->options->path, input[1]->options->path);
+	for (i = 0; out && i < count; i++)
+		put_format(out, "Trace %s %s.\n", several ? input[i]->options->path : which[i],
+			   coverage_of(input[i]) == COVERAGE_UNKNOWN && !coverage_lost(input[i]) ?
+			   "has unknown coverage" : coverage_text(input[i], text));
+	if (out)
+		put_format(out, "The traces do not %s cover their whole run: totals cannot be compared.\n",
+			   several ? "all" : "both");
 }
 
-/* Times can be compared if all traces have a tick rate, or none. */
-static bool is_timed(const struct diff *diff)
+bool report_compares_times(const struct input * const *input, unsigned int count)
 {
 	unsigned int i;
 
-	for (i = 1; i < diff->runs->count; i++)
-		if (!profile_of(diff, i)->input.hz != !profile_of(diff, 0)->input.hz) {
+	for (i = 1; i < count; i++)
+		if (!input[i]->hz != !input[0]->hz) {
 			report("%s: only %s: times cannot be compared; give --ts-hz",
-			       profile_of(diff, i)->input.options->path, diff->several ?
+			       input[i]->options->path, count > 2 ?
 			       "some of the traces have a timestamp rate" :
 			       "one of the traces has a timestamp rate");
 			return false;
@@ -697,12 +687,15 @@ int report_diff(const struct report_options *options, struct output *out,
 		.options = options, .runs = runs, .out = out, .several = runs->count > 2,
 		.pairs = { .runs = runs->count },
 	};
+	const struct input *input[REPORT_RUNS_MAX];
 	int result = EXIT_OK;
 	unsigned int run;
 	size_t lines;
 
-	diff.timed = is_timed(&diff);
-	tell_coverage(&diff);
+	for (run = 0; run < runs->count; run++)
+		input[run] = &runs->profile[run].input;
+	diff.timed = report_compares_times(input, runs->count);
+	report_tell_coverage(input, runs->count, options->format == REPORT_TEXT ? out : NULL);
 	choose_metrics(&diff);
 	choose_columns(&diff);
 	for (run = 0; run < runs->count && !result; run++)

@@ -11,6 +11,17 @@ struct traces {
 	struct report_runs	runs;
 };
 
+int report_other(struct options *options, const struct options *first, const char *path)
+{
+	*options = *first;
+	/* --meta names the side-car file of the first trace, which does not describe the others. */
+	if (options->meta && strcmp(options->meta, "none"))
+		options->meta = NULL;
+	options->path = path;
+	options->parts = 0;
+	return options_output(options);
+}
+
 /* Set the traces' paths and check the output; return an exit code. */
 static int choose(struct traces *traces, const struct report_options *options)
 {
@@ -20,17 +31,13 @@ static int choose(struct traces *traces, const struct report_options *options)
 	for (i = 0; i < traces->runs.count && !result; i++) {
 		struct options *one = &traces->options[i];
 
-		*one = options->common;
 		if (i >= traces->runs.before) {
-			/*
-			 * --meta names the side-car file of the first trace, which does not
-			 * describe the others.
-			 */
-			if (one->meta && strcmp(one->meta, "none"))
-				one->meta = NULL;
-			one->path = options->diff.text[i - traces->runs.before];
-			one->parts = 0;
-		} else if (options->runs && one->parts) {
+			result = report_other(one, &options->common,
+					      options->diff.text[i - traces->runs.before]);
+			continue;
+		}
+		*one = options->common;
+		if (options->runs && one->parts) {
 			one->path = one->part[i];
 			one->parts = 0;
 		}
