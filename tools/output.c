@@ -25,10 +25,22 @@ struct output {
 	const char		*name;
 	struct behind_file	file;
 	bool			behind;	/* written by the writing thread */
-	bool			styled;	/* a terminal that shows bold text */
+	bool			styled;	/* shows bold text and colours */
 	size_t			used;
 	char			*buffer;
 };
+
+/* Escape sequences for styles. */
+#define BOLD		"\033[1m"
+#define RED		"\033[31m"
+#define GREEN		"\033[32m"
+#define YELLOW		"\033[33m"
+#define PLAIN		"\033[m"
+/* Shares from which numbers are red or green, as in perf report. */
+#define RED_PERCENT	5.0
+#define GREEN_PERCENT	0.5
+
+static enum output_styles styles;
 
 /* Set if the writing thread writes outputs that are opened from now on. */
 static bool all_behind;
@@ -62,10 +74,17 @@ bool output_to_file(const char *path)
 	return S_ISREG(status.st_mode);
 }
 
+void output_set_styles(enum output_styles when)
+{
+	styles = when;
+}
+
 static bool is_styled(int fd)
 {
 	const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
 
+	if (styles != OUTPUT_STYLES_AUTO)
+		return styles == OUTPUT_STYLES_ALWAYS;
 	return isatty(fd) && (!no || !*no) && terminal && strcmp(terminal, "dumb");
 }
 
@@ -111,7 +130,7 @@ struct output *output_to(int fd, const char *name)
 void output_bold(struct output *output, bool bold)
 {
 	if (output->styled)
-		put_string(output, bold ? "\033[1m" : "\033[m");
+		put_string(output, bold ? BOLD : PLAIN);
 }
 
 /* Write a full buffer, or pass it to the writing thread. */
@@ -280,6 +299,26 @@ void put_right(struct output *output, const char *text, size_t width)
 	if (columns < width)
 		put_spaces(output, width - columns);
 	put_text(output, text);
+}
+
+static void put_coloured(struct output *output, const char *text, size_t width, const char *colour)
+{
+	if (output->styled && *colour)
+		put_string(output, colour);
+	put_right(output, text, width);
+	if (output->styled && *colour)
+		put_string(output, PLAIN);
+}
+
+void put_cell(struct output *output, const char *text, size_t width)
+{
+	put_coloured(output, text, width, *text == '~' ? YELLOW : "");
+}
+
+void put_percent(struct output *output, const char *text, size_t width, double percent)
+{
+	put_coloured(output, text, width, *text == '~' ? YELLOW : percent >= RED_PERCENT ? RED :
+					  percent >= GREEN_PERCENT ? GREEN : "");
 }
 
 void put_left(struct output *output, const char *text, size_t width)

@@ -59,11 +59,20 @@ void output_flush(struct output *output);
 /** output_failed() - whether a write has failed, after which more output is useless */
 bool output_failed(const struct output *output);
 
-/**
- * output_bold() - begin or end bold text, on a terminal
- *
- * Does nothing if $NO_COLOR is set or $TERM is "dumb".
+/*
+ * When text is bold or coloured, in the order of the keywords of --color. OUTPUT_STYLES_AUTO: on a
+ * terminal, unless $NO_COLOR is set or $TERM is "dumb".
  */
+enum output_styles {
+	OUTPUT_STYLES_AUTO,
+	OUTPUT_STYLES_ALWAYS,
+	OUTPUT_STYLES_NEVER,
+};
+
+/** output_set_styles() - choose the styles of the outputs opened from now on */
+void output_set_styles(enum output_styles styles);
+
+/** output_bold() - begin or end bold text, if the output has styles */
 void output_bold(struct output *output, bool bold);
 
 void put_bytes(struct output *output, const void *bytes, size_t length);
@@ -80,6 +89,10 @@ void put_text(struct output *output, const char *text);
 void put_number(struct output *output, uint64_t number, size_t width);
 void put_right(struct output *output, const char *text, size_t width);
 void put_left(struct output *output, const char *text, size_t width);
+/* Like put_right(), with a number that is not exact ("~") in yellow, if the output has styles. */
+void put_cell(struct output *output, const char *text, size_t width);
+/* Like put_cell(), with a share of at least 5 % in red, and of at least 0.5 % in green. */
+void put_percent(struct output *output, const char *text, size_t width, double percent);
 /* Write ticks, or seconds with nine decimals if @hz is not 0. */
 void put_time(struct output *output, uint64_t ticks, uint64_t hz, size_t width);
 /* Like put_time(), but with a "~" that marks the time as inferred. */

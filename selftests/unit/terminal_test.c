@@ -311,4 +311,48 @@ TEST_F(command, headings_are_bold_only_on_a_terminal)
 	EXPECT_EQ(NULL, strchr(self->out, '\033'));
 }
 
+/* main takes 99 of 100 ticks, and fib 1. In the second trace, records are lost during a call. */
+TEST_F(command, colours_mark_large_shares_and_inexact_numbers)
+{
+	const uint64_t whole[] = { MAIN, 0x3f00000000 }, inner[] = { FIB, MAIN + 0x12 };
+	struct gen_stream stream;
+
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&stream, &self->gen, 0, 6, 0, 0, 64);
+	gen_header(&stream);
+	self->gen.step = 0;
+	gen_record(&stream, 0, whole, NULL);
+	self->gen.now += 99;
+	gen_record(&stream, 0, inner, NULL);
+	self->gen.now += 1;
+	gen_record(&stream, 1, inner, NULL);
+	gen_record(&stream, 1, whole, NULL);
+	save(self, "trace.rtd");
+	gen_record(&stream, 0, inner, NULL);
+	/* Bytes that are not a message. */
+	gen_store(&self->gen, 0, 6, 1, 0xff);
+	gen_bytes(&self->gen, "\x02\x03", 2);
+	gen_record(&stream, 1, inner, NULL);
+	save(self, "lost.rtd");
+	run(self, "report -q --color always -e " PROGRAM " trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "\033[31m  99.00\033[m  main\n")) TH_LOG("%s", self->out);
+	EXPECT_NE(NULL, strstr(self->out, "\033[32m   1.00\033[m  fib\n"));
+	run(self, "graph -q --color always -e " PROGRAM " trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "\033[1m"));
+	EXPECT_EQ(NULL, strstr(self->out, "\033[3"));
+	run(self, "report -q --color always -e " PROGRAM " lost.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "\033[33m         ~")) TH_LOG("%s", self->out);
+	/* The text itself is the same. */
+	run(self, "report -q --color always -e " PROGRAM " trace.rtd | sed 's/\033[[][0-9]*m//g' >a;"
+	    " " COMMAND " report -q -e " PROGRAM " trace.rtd | cmp a -");
+	EXPECT_EQ(0, self->status);
+	run(self, "report -q --csv --color always -e " PROGRAM " trace.rtd");
+	EXPECT_EQ(NULL, strchr(self->out, '\033'));
+	terminal = "xterm";
+	watch(self, "report -q --color never --meta none trace.rtd", 100);
+	EXPECT_EQ(NULL, strchr(self->out, '\033'));
+	watch(self, "report -q --meta none trace.rtd", 100);
+	EXPECT_NE(NULL, strstr(self->out, "\033[31m"));
+}
+
 TEST_HARNESS_MAIN

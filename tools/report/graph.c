@@ -47,8 +47,8 @@ static void put_duration(struct graph *graph, uint32_t node, bool self, uint64_t
 	char text[UNITS_SIZE];
 
 	units_time(text, ticks, hz);
-	put_right(graph->out, !ticks && n->untimed ? "-" :
-		  units_mark(text, tree_is_unsure(&graph->tree, node, TREE_TIME, self)), width);
+	put_cell(graph->out, !ticks && n->untimed ? "-" :
+		 units_mark(text, tree_is_unsure(&graph->tree, node, TREE_TIME, self)), width);
 }
 
 static const char *counter_text(const struct graph *graph, const struct input *input,
@@ -82,8 +82,8 @@ static void put_node(struct graph *graph, const struct input *input,
 	if (graph->samples)
 		put_number(graph->out, n->samples_total, 10);
 	for (i = 0; i < graph->counter.count; i++)
-		put_right(graph->out, counter_text(graph, input, node, graph->weight[i], text),
-			  2 + (strlen(graph->counter.text[i]) > 10 ?
+		put_cell(graph->out, counter_text(graph, input, node, graph->weight[i], text),
+			 2 + (strlen(graph->counter.text[i]) > 10 ?
 			       strlen(graph->counter.text[i]) : 10));
 	put_spaces(graph->out, 2 + 2 * (size_t)(indent < INDENT_MAX ? indent :
 						INDENT_MAX));

@@ -318,7 +318,7 @@ static void put_number_of(const struct diff *diff, const struct path *path,
 			    diff->input[side]->hz, false);
 		units_mark(text, is_unsure(diff, path, column, side));
 	}
-	put_right(diff->out, text, column->metric.width + 1);
+	put_cell(diff->out, text, column->metric.width + 1);
 }
 
 /* Return the word that replaces a change which is no percentage, or NULL. */
@@ -351,7 +351,7 @@ static void put_change(const struct diff *diff, const struct path *path,
 	else
 		snprintf(text, sizeof(text), "%+.1f%%", 100 * (after / before - 1));
 	units_mark(text, is_unsure(diff, path, column, 0) || is_unsure(diff, path, column, 1));
-	put_right(diff->out, word ? word : text, CHANGE_WIDTH);
+	put_cell(diff->out, word ? word : text, CHANGE_WIDTH);
 }
 
 static void put_heading(const struct diff *diff)

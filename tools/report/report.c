@@ -166,10 +166,15 @@ static void put_heading(struct table *table, unsigned int first,
 	put_char(table->out, '\n');
 }
 
+static double percent_of(uint64_t value, uint64_t sum)
+{
+	return sum ? 100.0 * (double)value / (double)sum : 0;
+}
+
 /* If there is a mark, 100 % is written with only one decimal to fit the column. */
 static void put_share(char *text, uint64_t value, uint64_t sum, bool marked)
 {
-	double share = sum ? 100.0 * (double)value / (double)sum : 0;
+	const double share = percent_of(value, sum);
 
 	snprintf(text, UNITS_SIZE, "%.*f", marked && share > 99.99 ? 1 : 2, share);
 }
@@ -195,7 +200,8 @@ static void put_line(struct table *table, const struct line *line,
 		if (*text != '-')
 			units_mark(text, report_is_uncertain(table->profile, line->row,
 						      metric));
-		put_right(table->out, text, metric->width + 1);
+		put_percent(table->out, text, metric->width + 1, !report_is_share(metric) ? 0 :
+			    percent_of(value, table->sum[i]));
 		used += metric->width + 1;
 	}
 	report_put_name(table->options, table->out, used, line->name);

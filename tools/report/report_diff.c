@@ -219,7 +219,7 @@ static void put_change(struct diff *diff, const struct pair *pair,
 	if (strcmp(text, "?") && strcmp(text, "-"))
 		units_mark(text, any(diff, pair, 0, metric, is_uncertain) ||
 				 any(diff, pair, 1, metric, is_uncertain));
-	put_right(diff->out, text, CHANGE_WIDTH + 1);
+	put_cell(diff->out, text, CHANGE_WIDTH + 1);
 }
 
 static void make_cell(const struct diff *diff, const struct pair *pair,
@@ -429,7 +429,7 @@ static void put_block(struct diff *diff, unsigned int first, unsigned int last,
 			for (which = 0; which < 2; which++) {
 				make_cell(diff, &diff->pairs.pair[i], which, metric,
 					  text);
-				put_right(diff->out, text, metric->width + 1);
+				put_cell(diff->out, text, metric->width + 1);
 			}
 			put_change(diff, &diff->pairs.pair[i], metric);
 		}

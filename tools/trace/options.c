@@ -56,6 +56,17 @@ static int set_range(void *at, const struct cli_option *option, const char *valu
 	       cli_refuse(option, "FROM..TO, such as 1.2s..1.3s, 200ms.. or ..17", value);
 }
 
+static int set_color(void *at, const struct cli_option *option, const char *value)
+{
+	int styles;
+	int result = cli_word(&styles, option, value);
+
+	(void)at;
+	if (!result)
+		output_set_styles((enum output_styles)styles);
+	return result;
+}
+
 const struct cli_option options_calls[] = {
 	{ .name = "time", .value = "FROM..TO",
 	  .help = "show only this part of the trace: each thread from its first record in this range to its last. Times are as replay shows them, and end with s, ms, us or ns; without a unit they are in seconds, or in ticks if the tick rate is unknown. FROM or TO may be omitted",
@@ -101,6 +112,10 @@ const struct cli_option options_reading[] = {
 	  .help = "threads that read the trace (default: one for each processor; more than 3 do not help)",
 	  .set = cli_number, .offset = offsetof(struct options, trace.jobs),
 	  .least = 1, .most = 1024 },
+	/* The keywords are in the order of enum output_styles. */
+	{ .name = "color", .value = "auto|always|never",
+	  .help = "use bold text and colours: on a terminal (auto, the default), always or never",
+	  .set = set_color },
 	{ .letter = 'q', .name = "quiet", .help = "print no summary and no progress",
 	  .set = cli_flag, .offset = offsetof(struct options, trace.quiet) },
 	{ .name = NULL }
