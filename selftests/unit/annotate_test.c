@@ -295,15 +295,6 @@ TEST_F(command, counts_of_a_file_mapped_twice_are_combined)
 		TH_LOG("%s", self->err);
 }
 
-TEST_F(command, time_range_is_refused_for_instruction_trace)
-{
-	save_work(self);
-	run(self, "annotate -s 0 --time 0..1 -e " LINES " t");
-	EXPECT_EQ(2, self->status);
-	EXPECT_STREQ("", self->out);
-	EXPECT_NE(NULL, strstr(self->err, "annotate: --time selects samples and calls"));
-}
-
 static void call(struct gen_stream *stream, uint64_t function, uint64_t site)
 {
 	const uint64_t address[] = { function, site };

@@ -65,7 +65,7 @@ def check(pages, name, text, options, formats):
     if name in READERS:
         known |= documented(pages, "", "COMMON OPTIONS")
     if name in ("decode", "coverage"):
-        known -= {"--time", "--time-threshold", "--calls"}
+        known -= {"--time-threshold", "--calls"}
     usage = text.split("\n")[0].removeprefix("usage: ").lower().replace("]...", "...]")
     wrong = [f"{o} is not in the page" for o in sorted(options - known)]
     wrong += [f"{o} is in the page alone" for o in sorted(known - options)]

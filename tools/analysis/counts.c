@@ -67,6 +67,8 @@ struct counts {
 	const struct block *last[NEXUS_SOURCES];	/* the block executed to its end, or NULL */
 	enum way	way[NEXUS_SOURCES];
 	struct steps	*steps;
+	struct range_scope scope;
+	bool		limited;
 	char		lost[COUNTS_WHY_SIZE];
 };
 
@@ -152,6 +154,18 @@ static bool has_target(const struct block *block)
 	       block->kind == FLOW_CALL || block->loaded;
 }
 
+/* Update whether the current place is in the range. */
+static inline void locate(struct counts *counts, const struct flow_place *place)
+{
+	uint64_t time = 0;
+	unsigned int known;
+
+	if (!counts->limited)
+		return;
+	known = flow_time(place, &time);
+	range_has(&counts->scope, known != TIME_UNKNOWN, time);
+}
+
 static inline void link_to(struct counts *counts, const struct block *from,
 			   const struct block *to, uint64_t times)
 {
@@ -182,6 +196,8 @@ static void add_step(struct counts *counts, const struct block *from, uint64_t a
 	const struct block *to = code_block(counts->code, address);
 	struct tally *tally;
 
+	if (!counts->scope.inside)
+		return;
 	if (from->instructions > 1) {
 		add_part(counts, from, 0, block_length(from, 0), 1);
 		return;
@@ -226,6 +242,7 @@ static void on_run(void *context, const struct flow_place *place, const struct f
 	struct counts *counts = context;
 	struct tally *tally;
 
+	locate(counts, place);
 	resume(counts, place, block->start + 2 * (uint64_t)run->from);
 	tally = tally_of(counts, block);
 	if (!tally)
@@ -234,8 +251,13 @@ static void on_run(void *context, const struct flow_place *place, const struct f
 	counts->last[place->src] = run->to == block->halfwords ? block : NULL;
 	counts->way[place->src] = run->to == block->halfwords &&
 				  block->kind == FLOW_TRAP_RETURN ? WAY_RESUMES : WAY_FOLLOWS;
+	/* The branch at the end of a block belongs to the range if the block does. */
 	if (last && !run->from)
 		link_to(counts, last, block, 1);
+	if (!counts->scope.inside) {
+		counts->last[place->src] = NULL;
+		return;
+	}
 	if (!run->from && run->to == block->halfwords) {
 		tally->whole += run->times;
 		if (run->times > 1)
@@ -260,6 +282,7 @@ static void on_event(void *context, const struct flow_place *place,
 	struct counts *counts = context;
 	const struct block *last = counts->last[place->src];
 
+	locate(counts, place);
 	if (event->what == FLOW_CONTEXT) {
 		steps_owner(counts->steps, place->src,
 			    (uint32_t)NEXUS_PROCESS_CONTEXT(event->address));
@@ -314,6 +337,7 @@ struct counts *counts_new(struct symbols *symbols, enum meta_calls calls)
 
 	if (!counts)
 		return NULL;
+	counts_limit(counts, 0, UINT64_MAX);
 	counts->parts.most = COUNTS_PARTS_MAX;
 	counts->links.most = COUNTS_LINKS_MAX;
 	counts->code = code_new(symbols, calls);
@@ -325,6 +349,17 @@ struct counts *counts_new(struct symbols *symbols, enum meta_calls calls)
 		return counts;
 	counts_free(counts);
 	return NULL;
+}
+
+void counts_limit(struct counts *counts, uint64_t from, uint64_t to)
+{
+	counts->scope = range_scope(from, to);
+	counts->limited = from || to != UINT64_MAX;
+}
+
+const struct range_scope *counts_scope(const struct counts *counts)
+{
+	return &counts->scope;
 }
 
 void counts_lost(struct counts *counts, const char *why)

@@ -54,6 +54,12 @@ struct counts;
  */
 struct counts *counts_new(struct symbols *symbols, enum meta_calls calls);
 
+/** counts_limit() - count only the code executed in a range of times, in ticks */
+void counts_limit(struct counts *counts, uint64_t from, uint64_t to);
+
+/** counts_scope() - return the range, and the times of all code of the trace */
+const struct range_scope *counts_scope(const struct counts *counts);
+
 /** counts_free() - free the counts; NULL is allowed */
 void counts_free(struct counts *counts);
 

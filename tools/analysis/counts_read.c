@@ -95,6 +95,7 @@ struct counts *counts_read(const struct input *input)
 		report("out of memory");
 		return NULL;
 	}
+	counts_limit(counts, input->from, input->to);
 	error = trace_run(input->trace, &trace_ops, &reader);
 	if (counts_end(counts, input) || reader.no_memory) {
 		report("out of memory: the rest of the trace was not read");
@@ -106,8 +107,11 @@ struct counts *counts_read(const struct input *input)
 	}
 	made.flow_losses = flow_losses(counts_stats(counts));
 	trace_add(input->trace, &made);
-	if (!input->options->trace.quiet)
+	if (!input->options->trace.quiet) {
 		flow_summary(counts_stats(counts), input->options->path);
+		if (!counts_scope(counts)->any && trace_stats(input->trace)->branches)
+			input_nothing(input, "instructions", counts_scope(counts));
+	}
 	analysis_no_records(input);
 	return counts;
 }

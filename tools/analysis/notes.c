@@ -11,15 +11,9 @@ static void nothing_inside(const struct input *input)
 {
 	const struct trace_stats *stats = trace_stats(input->trace);
 
-	if (!stats->timed)
-		report("%s: --time shows nothing: no record has a time", input->options->path);
-	else if (input->hz)
-		report("%s: --time shows nothing: the records are from %.9fs to %.9fs",
-		       input->options->path, (double)stats->first / (double)input->hz,
-		       (double)stats->last / (double)input->hz);
-	else
-		report("%s: --time shows nothing: the records are from %" PRIu64 " to %" PRIu64 " ticks",
-		       input->options->path, stats->first, stats->last);
+	input_nothing(input, "records", &(struct range_scope){
+		.timed = stats->timed, .first = stats->first, .last = stats->last,
+	});
 }
 
 static void thread_notes(const struct analysis *analysis, const char *name)

@@ -8,6 +8,7 @@
 #include "format.h"
 #include "options.h"
 #include "output.h"
+#include "part.h"
 #include "units.h"
 
 /* Indexes of two formats in formats[]. */
@@ -55,6 +56,7 @@ static const struct cli_option decode_options[] = {
 
 static const struct cli_group decode_groups[] = {
 	{ NULL, decode_options, 0 },
+	{ NULL, options_time, offsetof(struct decode, common) },
 	OPTIONS_GROUPS(struct decode, common),
 	{ .options = NULL }
 };
@@ -71,6 +73,18 @@ int64_t format_thread(struct threads *threads, const struct perfrec_record *reco
 	return thread ? thread->tid : -1;
 }
 
+static int write_part(const struct format *format, void *context, struct input *input)
+{
+	struct part part;
+	int error;
+
+	part_begin(&part, format, context, range_scope(input->from, input->to));
+	error = trace_run(input->trace, &part.ops, &part);
+	if (!error && !part.scope.any && !input->options->trace.quiet)
+		input_nothing(input, "records", &part.scope);
+	return error;
+}
+
 static int write_records(const struct decode *decode, struct input *input)
 {
 	const struct format *format = formats[decode->format];
@@ -82,7 +96,9 @@ static int write_records(const struct decode *decode, struct input *input)
 	context = format->open(&decode->output);
 	if (!context)
 		return EXIT_UNREADABLE;
-	error = trace_run(input->trace, &format->ops, context);
+	error = decode->common.range.set && !format->flow ?
+		write_part(format, context, input) :
+		trace_run(input->trace, &format->ops, context);
 	return format->close(context) || error ? EXIT_UNREADABLE : EXIT_OK;
 }
 

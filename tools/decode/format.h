@@ -61,7 +61,8 @@ int64_t format_thread(struct threads *threads, const struct perfrec_record *reco
  * @ops:	callbacks while the trace is being read
  * @close:	finish and free. Returns -1 if a write failed, after printing an error unless it was
  *		EPIPE.
- * @flow:	the format shows instruction trace rather than records
+ * @flow:	the format shows instruction trace rather than records, and limits itself to --time
+ * @outside:	callbacks for what is outside the range of --time; each may be NULL
  */
 struct format {
 	const char	*name;
@@ -70,6 +71,7 @@ struct format {
 	struct trace_ops ops;
 	int		(*close)(void *context);
 	bool		flow;
+	struct trace_ops outside;
 };
 
 extern const struct format format_text;

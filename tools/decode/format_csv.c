@@ -163,6 +163,14 @@ static void put_thread(struct csv *csv, const struct perfrec_record *record)
 		put_number(csv->out, (uint64_t)tid, 0);
 }
 
+/* Later records can depend on which threads an earlier one names. */
+static void csv_outside(void *context, const struct perfrec_record *record)
+{
+	const struct csv *csv = context;
+
+	format_thread(csv->threads, record);
+}
+
 static void csv_record(void *context, const struct perfrec_record *record)
 {
 	struct csv *csv = context;
@@ -197,4 +205,5 @@ const struct format format_csv = {
 		.stop = csv_stop,
 	},
 	.close = csv_close,
+	.outside = { .header = csv_header, .record = csv_outside },
 };

@@ -42,6 +42,7 @@ struct listing {
 	enum values		values;
 	struct counters		counters;	/* names of counters */
 	const struct input	*input;
+	struct range_scope	scope;		/* of --time */
 	struct lines		*lines;		/* cached lines by block */
 	uint32_t		room;
 	size_t			kept;
@@ -200,13 +201,28 @@ static void put_prefix(struct listing *listing)
 		put_format(listing->out, "%u ", listing->shown_src);
 }
 
+/* Whether --time includes a place. */
+static bool is_inside(struct listing *listing, const struct flow_place *place)
+{
+	uint64_t time = 0;
+	unsigned int known;
+
+	if (!listing->input->options->range.set)
+		return true;
+	known = flow_time(place, &time);
+	return range_has(&listing->scope, known != TIME_UNKNOWN, time);
+}
+
 static void on_run(void *context, const struct flow_place *place, const struct flow_run *run)
 {
 	struct listing *listing = context;
-	const struct lines *lines = find_lines(listing, run->block);
+	const struct lines *lines;
 	uint64_t times = run->times;
 	unsigned int at, next;
 
+	if (!is_inside(listing, place))
+		return;
+	lines = find_lines(listing, run->block);
 	if (!lines) {
 		listing->no_memory = true;
 		return;
@@ -267,7 +283,7 @@ static void on_event(void *context, const struct flow_place *place,
 {
 	struct listing *listing = context;
 
-	if (listing->plain && event->what != FLOW_LOST)
+	if (!is_inside(listing, place) || (listing->plain && event->what != FLOW_LOST))
 		return;
 	listing->shown_src = place->src;
 	if (!listing->plain)
@@ -315,7 +331,9 @@ static void on_joined(void *context, const struct perfrec_record *record, bool m
 	uint64_t value;
 	unsigned int i;
 
-	if (listing->plain)
+	if (listing->plain ||
+	    !range_has(&listing->scope, record->begin.time_known != TIME_UNKNOWN,
+		       record->begin.time))
 		return;
 	set_stamp(listing, record->src, record->begin.time_known, record->begin.time);
 	put_prefix(listing);
@@ -407,6 +425,7 @@ static void *open_listing(const struct format_options *options, bool plain)
 	listing->values = options->values;
 	listing->counters.meta = options->meta;
 	listing->input = options->input;
+	listing->scope = range_scope(options->input->from, options->input->to);
 	listing->code = code_new(options->symbols,
 				 (enum meta_calls)options->meta->calls);
 	if (listing->code)
@@ -453,8 +472,11 @@ static int listing_close(void *context)
 		report("out of memory: the rest of the trace was not read");
 		error = -1;
 	}
-	if (!listing->input->options->trace.quiet)
+	if (!listing->input->options->trace.quiet) {
 		flow_summary(joined_stats(listing->joined), listing->input->options->path);
+		if (!listing->scope.any && trace_stats(listing->input->trace)->branches)
+			input_nothing(listing->input, "instructions", &listing->scope);
+	}
 	if (listing->plain)
 		analysis_no_records(listing->input);
 	release(listing);

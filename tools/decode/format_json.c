@@ -200,6 +200,14 @@ static void put_stamp(struct json *json, const struct perfrec_stamp *stamp)
 			   perfrec_time_name(stamp->time_known));
 }
 
+/* Later records can depend on which threads an earlier one names. */
+static void json_outside(void *context, const struct perfrec_record *record)
+{
+	const struct json *json = context;
+
+	format_thread(json->threads, record);
+}
+
 static void json_record(void *context, const struct perfrec_record *record)
 {
 	struct json *json = context;
@@ -321,4 +329,5 @@ const struct format format_json = {
 		.stop = json_stop,
 	},
 	.close = json_close,
+	.outside = { .record = json_outside },
 };

@@ -488,4 +488,5 @@ const struct format format_perf = {
 		.stop = perf_stop,
 	},
 	.close = perf_close,
+	.outside = { .error = perf_error },
 };

@@ -50,6 +50,7 @@ struct text {
 	size_t		width[COUNTERS_MAX];
 	/* Number of columns in the latest heading. */
 	struct counters	heading;
+	bool		renewed;	/* columns were assigned after the latest line */
 	struct stream	*stream[PERFREC_SOURCES][PERFREC_CHANNELS];
 };
 
@@ -126,6 +127,12 @@ static void new_generation(struct text *text)
 	text->counters.count = 0;
 }
 
+static void begin_stream(struct text *text, struct stream *stream)
+{
+	stream->depth = 0;
+	new_generation(text);
+}
+
 /* Find or create a column for each of the record's counters. */
 static void assign_columns(struct text *text, struct stream *stream,
 			   const struct perfrec_record *record)
@@ -144,6 +151,7 @@ static void assign_columns(struct text *text, struct stream *stream,
 	}
 	stream->counters = record->counters;
 	stream->generation = text->generation;
+	text->renewed = true;
 }
 
 static void put_heading(struct text *text)
@@ -202,8 +210,16 @@ static void text_header(void *context, const struct perfrec_header *header)
 			put_format(text->out, "  csr 0x%03" PRIx32, counter->csr);
 		put_char(text->out, '\n');
 	}
-	stream->depth = 0;
-	new_generation(text);
+	begin_stream(text, stream);
+}
+
+static void text_outside_header(void *context, const struct perfrec_header *header)
+{
+	struct text *text = context;
+	struct stream *stream = get_stream(text, header->src, header->channel);
+
+	if (stream)
+		begin_stream(text, stream);
 }
 
 /* Write "main+0x12", or the address if there is no symbol. */
@@ -258,11 +274,17 @@ static void put_callers(struct text *text, const struct perfrec_record *record)
 	}
 }
 
+/* Return the thread that a sample names, or NULL. */
+static const struct thread *named_thread(struct text *text, const struct perfrec_record *record)
+{
+	return record->flags & PERFREC_NAMED && record->thread ?
+	       threads_find(text->threads, record) : NULL;
+}
+
 /* Write the thread that a sample names. */
 static void put_thread(struct text *text, const struct perfrec_record *record)
 {
-	const struct thread *thread = record->flags & PERFREC_NAMED && record->thread ?
-				      threads_find(text->threads, record) : NULL;
+	const struct thread *thread = named_thread(text, record);
 
 	if (!thread)
 		return;
@@ -367,16 +389,41 @@ static void begin_line(struct text *text, const struct perfrec_stamp *stamp, uns
 	put_left(text->out, type, 6);
 }
 
-static void text_record(void *context, const struct perfrec_record *record)
+/* Update the columns and the depth. Return the record's stream, or NULL if out of memory. */
+static struct stream *follow(struct text *text, const struct perfrec_record *record)
 {
-	struct text *text = context;
 	struct stream *stream = get_stream(text, record->src, record->channel);
 
 	if (!stream)
-		return;
-	if (stream->generation != text->generation ||
-	    stream->counters != record->counters) {
+		return NULL;
+	if (stream->generation != text->generation || stream->counters != record->counters)
 		assign_columns(text, stream, record);
+	if (record->type == PERFREC_ENTER)
+		stream->depth++;
+	else if (record->type == PERFREC_EXIT && stream->depth)
+		stream->depth--;
+	return stream;
+}
+
+/* Later records depend on the state of their streams, and on which threads an earlier one names. */
+static void text_outside(void *context, const struct perfrec_record *record)
+{
+	struct text *text = context;
+
+	if (follow(text, record))
+		named_thread(text, record);
+}
+
+static void text_record(void *context, const struct perfrec_record *record)
+{
+	struct text *text = context;
+	unsigned int depth;
+	struct stream *stream = follow(text, record);
+
+	if (!stream)
+		return;
+	if (text->renewed) {
+		text->renewed = false;
 		if (!same_heading(text))
 			put_heading(text);
 	}
@@ -387,12 +434,8 @@ static void text_record(void *context, const struct perfrec_record *record)
 		   perfrec_type_name(record->type));
 	put_counters(text, stream, record);
 
-	if (record->type == PERFREC_EXIT && stream->depth)
-		stream->depth--;
-	put_spaces(text->out, 2 + 2 * (stream->depth < INDENT_MAX ?
-				       stream->depth : INDENT_MAX));
-	if (record->type == PERFREC_ENTER)
-		stream->depth++;
+	depth = stream->depth - (record->type == PERFREC_ENTER);
+	put_spaces(text->out, 2 + 2 * (depth < INDENT_MAX ? depth : INDENT_MAX));
 	put_function(text, record);
 	put_char(text->out, '\n');
 }
@@ -491,4 +534,5 @@ const struct format format_text = {
 		.stop = text_stop,
 	},
 	.close = text_close,
+	.outside = { .header = text_outside_header, .record = text_outside },
 };

@@ -18,7 +18,7 @@
 static const char * const excluded[] = { "jobs", "quiet", "strict" };
 
 static const struct cli_option * const tables[] = {
-	options_reading, options_names, options_calls,
+	options_reading, options_names, options_time, options_calls,
 };
 
 struct sifive_reader *sifive_reader_new(void)

@@ -371,6 +371,7 @@ static int read_trace(struct annotated *annotated)
 		return EXIT_UNREADABLE;
 	}
 	analysis_limit(annotated->analysis, input);
+	counts_limit(annotated->counts, input->from, input->to);
 	error = analysis_run(annotated->analysis, input->trace);
 	if (counts_end(annotated->counts, input) || annotated->no_memory) {
 		report("out of memory: the rest of the trace was not read");
@@ -402,8 +403,6 @@ int annotated_read(struct annotated *annotated, const struct options *options)
 		result = read_trace(annotated);
 	if (result)
 		return result;
-	if (annotated->flow && options->range.set)
-		return usage_error("annotate: --time selects samples and calls, but this trace has instruction trace, which is counted as a whole: leave --time out");
 	result = make(annotated);
 	note_left_out(annotated);
 	return result ? result : input_summary(&annotated->input,

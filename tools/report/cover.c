@@ -61,6 +61,7 @@ static const struct cli_option cover_options[] = {
 
 static const struct cli_group cover_groups[] = {
 	{ NULL, cover_options, 0 },
+	{ NULL, options_time, offsetof(struct cover, common) },
 	OPTIONS_GROUPS(struct cover, common),
 	{ .options = NULL }
 };
@@ -257,7 +258,7 @@ static int make_paths(const struct cover *cover, const struct counts *counts,
 	if (executed_make(&executed, counts, input->symbols) ||
 	    paths_make(&paths, &executed, input->symbols))
 		report("out of memory");
-	else if (!paths.count)
+	else if (!paths.count && counts_scope(counts)->any)
 		report("%s: no paths: no file contains the executed code; name the program with -e or --symfs",
 		       cover->common.path);
 	else
@@ -275,7 +276,7 @@ static int make_covered(const struct cover *cover, const struct counts *counts,
 
 	if (!covered_make(&covered, counts, input))
 		result = EXIT_OK;
-	if (!result && !covered.lines) {
+	if (!result && !covered.lines && counts_scope(counts)->any) {
 		report("%s: no source lines: no executed code has line numbers (compile it with -g, and name the file with -e)",
 		       cover->common.path);
 		result = EXIT_UNREADABLE;

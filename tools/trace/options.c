@@ -67,10 +67,14 @@ static int set_color(void *at, const struct cli_option *option, const char *valu
 	return result;
 }
 
-const struct cli_option options_calls[] = {
+const struct cli_option options_time[] = {
 	{ .name = "time", .value = "FROM..TO",
-	  .help = "show only this part of the trace: each thread from its first record in this range to its last. Times are as replay shows them, and end with s, ms, us or ns; without a unit they are in seconds, or in ticks if the tick rate is unknown. FROM or TO may be omitted",
+	  .help = "show only this part of the trace. Times are as replay and decode show them, and end with s, ms, us or ns; without a unit they are in seconds, or in ticks if the tick rate is unknown. FROM or TO may be omitted",
 	  .set = set_range, .offset = offsetof(struct options, range) },
+	{ .name = NULL }
+};
+
+const struct cli_option options_calls[] = {
 	/* The words are in the order of enum options_calls. */
 	{ .name = "calls", .value = "instructions|records",
 	  .help = "if a trace has both, show the calls from instruction trace (default), or those that instrumented functions recorded, with their counts",

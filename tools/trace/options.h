@@ -26,7 +26,7 @@ enum options_calls {
  * @symbols:	settings for finding names
  * @meta:	value of --meta, or NULL for the file beside the trace
  * @ts_hz:	value of --ts-hz, or 0 for the tick rate in the side-car file
- * @range:	value of --time, for commands that show calls
+ * @range:	value of --time
  * @calls:	enum options_calls, from --calls, for commands that show calls
  * @threshold:	value of --time-threshold in nanoseconds, for commands that show calls; 0 for the
  *		threshold of the recording, or UNITS_NO_TIME for none
@@ -62,6 +62,7 @@ struct options {
 
 /* Like OPTIONS_GROUPS, for commands that show calls. */
 #define OPTIONS_CALLS_GROUPS(type, member)				\
+	{ NULL, options_time, offsetof(type, member) },			\
 	{ NULL, options_calls, offsetof(type, member) },		\
 	OPTIONS_GROUPS(type, member)
 
@@ -82,6 +83,7 @@ struct options {
 	{ .name = "tid", .value = "N", .help = "show only the thread with this id", \
 	  .set = cli_number, .offset = offsetof(type, common.tid), .most = INT_MAX }
 
+extern const struct cli_option options_time[];
 extern const struct cli_option options_calls[];
 extern const struct cli_option options_reading[];
 extern const struct cli_option options_names[];
@@ -174,6 +176,13 @@ struct input {
  * Return: an exit code; errors have been printed.
  */
 int input_open(struct input *input, const struct options *options);
+
+/**
+ * input_nothing() - report that --time selects nothing
+ * @what:	what the command shows: "records" or "instructions"
+ * @scope:	their times
+ */
+void input_nothing(const struct input *input, const char *what, const struct range_scope *scope);
 
 /** input_close() - close and free everything */
 void input_close(struct input *input);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Selects the records of decode --time. */
+#ifndef SIFIVE_TRACE_PART_H
+#define SIFIVE_TRACE_PART_H
+
+#include "format.h"
+#include "range.h"
+
+/**
+ * struct part - passes on what is in a time range to a format
+ * @ops:	the callbacks for trace_run()
+ * @format:	the format
+ * @context:	the format's context
+ * @scope:	the range
+ */
+struct part {
+	struct trace_ops	ops;
+	const struct format	*format;
+	void			*context;
+	struct range_scope	scope;
+};
+
+/**
+ * part_begin() - begin to select
+ * @part:	the result
+ * @format:	the format, which gets what is in the range with its @ops, and the rest with its
+ *		@outside
+ * @context:	the format's context
+ * @scope:	the range
+ */
+void part_begin(struct part *part, const struct format *format, void *context,
+		struct range_scope scope);
+
+#endif /* SIFIVE_TRACE_PART_H */
