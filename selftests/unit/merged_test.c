@@ -79,6 +79,7 @@ TEST_F(command, every_command_shows_the_same_as_for_the_merged_trace)
 	static const char * const commands[] = {
 		"report", "report --by thread", "report --by hart", "report --csv", "report --json",
 		"report --columns avg,p99", "report --time 0s..5s", "report --strict -c all",
+		"report --time 5%..60%", "decode --time 20%..70%", "coverage --time 10%..",
 		"graph", "graph --by thread", "graph --json", "replay",
 		"replay --time-threshold 1ms", "replay -j 1", "decode", "decode --format csv",
 		"decode --format json", "decode --format instructions", "decode --format pc",

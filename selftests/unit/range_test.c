@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Tests that --time selects exactly what the whole output shows at these times: records,
- * instructions, executed code.
+ * instructions, executed code. The range is also given in percent of the trace's length.
  */
 #include <inttypes.h>
 
@@ -292,6 +292,125 @@ TEST_F(command, merge_takes_no_time_range)
 	run(self, "merge --time 1..2 a b");
 	EXPECT_EQ(2, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "--time"));
+}
+
+static void percent_equals(struct __test_metadata *_metadata, FIXTURE_DATA(command) *self,
+			   const char *percent, uint64_t from, uint64_t to)
+{
+	static const char * const commands[] = {
+		"decode", "decode --json", "report --csv", "graph", "replay",
+		"export --format folded", "export --format chrome", "top", "annotate",
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		run(self, "%s -q -s 0 --meta none --time %" PRIu64 "..%" PRIu64 " t >whole",
+		    commands[i], from, to);
+		ASSERT_EQ(0, self->status) { TH_LOG("%s: %s", commands[i], self->err); }
+		run(self, "%s -q -s 0 --meta none --time %s t >part; cmp whole part", commands[i],
+		    percent);
+		EXPECT_EQ(0, self->status) {
+			TH_LOG("%s %s: %s", commands[i], percent, self->err);
+		}
+	}
+}
+
+/* The trace is from 2000 to 10000 ticks, because its other channel counts, too. */
+static void save_line(FIXTURE_DATA(command) *self)
+{
+	const uint64_t address[] = { MAIN, 0x100 };
+	struct gen_stream stream;
+	uint64_t value = 0;
+	unsigned int i;
+
+	self->gen.step = 0;
+	self->gen.now = 2000;
+	gen_sync(&self->gen, 0);
+	gen_store(&self->gen, 0, 9, 4, 0x1234567);
+	gen_stream_init(&stream, &self->gen, 0, 6, 1, 1, 64);
+	for (i = 0; i < 60; i++) {
+		self->gen.now += 100;
+		if (!i)
+			gen_header(&stream);
+		value++;
+		gen_record(&stream, i % 2, address, &value);
+	}
+	self->gen.now = 10000;
+	gen_store(&self->gen, 0, 9, 4, 0x1234567);
+	save(self, "t");
+}
+
+TEST_F(command, percent_is_of_the_time_from_the_first_to_the_last_message)
+{
+	save_line(self);
+	percent_equals(_metadata, self, "0%..100%", 2000, 10000);
+	percent_equals(_metadata, self, "10%..20%", 2800, 3600);
+	percent_equals(_metadata, self, "12.5%..", 3000, 10000);
+	percent_equals(_metadata, self, "..50.01%", 2000, 6000);
+	percent_equals(_metadata, self, "50%..7000", 6000, 7000);
+	run(self, "decode -s 0 --meta none --csv --time 99%%.. t");
+	EXPECT_NE(NULL, strstr(self->err, "--time shows nothing: the records are from 2100 to 8000 ticks"))
+		TH_LOG("%s", self->err);
+}
+
+TEST_F(command, percent_that_cannot_be_converted_is_refused)
+{
+	static const char * const wrong[] = {
+		"101%..", "100.1%..", "5%%..", "..-1%", "%..", "1 %..", "1%s..", "1m%..", "5%",
+	};
+	unsigned int i;
+
+	save_line(self);
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		run(self, "decode -s 0 --meta none --time '%s' t", wrong[i]);
+		EXPECT_EQ(2, self->status) { TH_LOG("%s", wrong[i]); }
+		EXPECT_NE(NULL, strstr(self->err, "--time takes FROM..TO")) { TH_LOG("%s", self->err); }
+	}
+	run(self, "decode -s 0 --meta none --time 20%%..10%% t");
+	EXPECT_EQ(2, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "--time ends before it begins"));
+	run(self, "report -s 0 --meta none --time 1%%.. - <t");
+	EXPECT_EQ(2, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "--time in percent needs the trace's length, but a pipe can be read only once"));
+	ASSERT_EQ(0, mkfifo("fifo", 0666));
+	run(self, "report -s 0 --meta none --time 1%%.. fifo");
+	EXPECT_EQ(2, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "but a pipe can be read only once"));
+	/* Without percent, a pipe can be limited. */
+	run(self, "decode -q -s 0 --meta none --csv --time 3000.. - <t");
+	EXPECT_EQ(0, self->status);
+	run(self, "report -s 0 --time 1%%.. missing");
+	EXPECT_EQ(3, self->status);
+}
+
+TEST_F(command, percent_needs_timestamps)
+{
+	gen_free(&self->gen);
+	gen_init(&self->gen, 0, 0);
+	sample_trace(&self->gen, 0, 0);
+	save(self, "t");
+	run(self, "report -s 0 --meta none --time 10%%.. t");
+	EXPECT_EQ(2, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "--time is in percent, but no message of the trace has a time"))
+		TH_LOG("%s", self->err);
+}
+
+/* All times of a damaged trace are within its length, so 0%..100% leaves nothing out. */
+TEST_F(command, whole_length_of_a_damaged_trace_contains_all_records)
+{
+	uint64_t seed = 11;
+	unsigned int i, k;
+
+	for (i = 0; i < 12; i++) {
+		make_records(&self->gen, &seed);
+		for (k = 0; k < 12; k++)
+			self->gen.data[below(&seed, (unsigned int)self->gen.length)] ^=
+				(uint8_t)(1u << below(&seed, 8));
+		save(self, "t");
+		run(self, "decode -s 1 --meta none --json t | grep '\"ticks\"' >whole");
+		run(self, "decode -s 1 --meta none --json --time 0%%..100%% t 2>err | grep '\"ticks\"' >part; cmp whole part");
+		EXPECT_EQ(0, self->status) { TH_LOG("%u: %s", i, self->err); }
+	}
 }
 
 TEST_HARNESS_MAIN

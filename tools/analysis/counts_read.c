@@ -110,7 +110,7 @@ struct counts *counts_read(const struct input *input)
 	if (!input->options->trace.quiet) {
 		flow_summary(counts_stats(counts), input->options->path);
 		if (!counts_scope(counts)->any && trace_stats(input->trace)->branches)
-			input_nothing(input, "instructions", counts_scope(counts));
+			input_nothing(input, "instructions", &counts_scope(counts)->span);
 	}
 	analysis_no_records(input);
 	return counts;

@@ -11,7 +11,7 @@ static void nothing_inside(const struct input *input)
 {
 	const struct trace_stats *stats = trace_stats(input->trace);
 
-	input_nothing(input, "records", &(struct range_scope){
+	input_nothing(input, "records", &(struct range_span){
 		.timed = stats->timed, .first = stats->first, .last = stats->last,
 	});
 }

@@ -81,7 +81,7 @@ static int write_part(const struct format *format, void *context, struct input *
 	part_begin(&part, format, context, range_scope(input->from, input->to));
 	error = trace_run(input->trace, &part.ops, &part);
 	if (!error && !part.scope.any && !input->options->trace.quiet)
-		input_nothing(input, "records", &part.scope);
+		input_nothing(input, "records", &part.scope.span);
 	return error;
 }
 

@@ -475,7 +475,7 @@ static int listing_close(void *context)
 	if (!listing->input->options->trace.quiet) {
 		flow_summary(joined_stats(listing->joined), listing->input->options->path);
 		if (!listing->scope.any && trace_stats(listing->input->trace)->branches)
-			input_nothing(listing->input, "instructions", &listing->scope);
+			input_nothing(listing->input, "instructions", &listing->scope.span);
 	}
 	if (listing->plain)
 		analysis_no_records(listing->input);

@@ -22,12 +22,15 @@ int messages_deliver(struct trace *trace, size_t count)
 		.event = clocks->event, .events = clocks->events,
 	};
 	unsigned int done;
-	int error;
+	int error = 0;
 
 	if (trace->stages) {
 		error = stages_push(trace->stages, clocks, count);
 	} else {
-		error = records_push(trace, &batch, &done);
+		if (trace->span)
+			records_span(trace, &batch, &done);
+		else
+			error = records_push(trace, &batch, &done);
 		clocks_shift(clocks, count, done);
 		memmove(clocks->store, clocks->store + count,
 			clocks->stores * sizeof(clocks->store[0]));

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -14,6 +15,7 @@
 #include "merged.h"
 #include "options.h"
 #include "output.h"
+#include "source.h"
 #include "text.h"
 #include "units.h"
 
@@ -53,7 +55,7 @@ static int add_file(void *at, const struct cli_option *option, const char *value
 static int set_range(void *at, const struct cli_option *option, const char *value)
 {
 	return range_parse(at, value) ? EXIT_OK :
-	       cli_refuse(option, "FROM..TO, such as 1.2s..1.3s, 200ms.. or ..17", value);
+	       cli_refuse(option, "FROM..TO, such as 1.2s..1.3s, 200ms.., ..17 or 10%..20%", value);
 }
 
 static int set_color(void *at, const struct cli_option *option, const char *value)
@@ -69,7 +71,7 @@ static int set_color(void *at, const struct cli_option *option, const char *valu
 
 const struct cli_option options_time[] = {
 	{ .name = "time", .value = "FROM..TO",
-	  .help = "show only this part of the trace. Times are as replay and decode show them, and end with s, ms, us or ns; without a unit they are in seconds, or in ticks if the tick rate is unknown. FROM or TO may be omitted",
+	  .help = "show only this part of the trace. Times are as replay and decode show them, and end with s, ms, us or ns, or with % of the trace's length; without a unit they are in seconds, or in ticks if the tick rate is unknown. FROM or TO may be omitted",
 	  .set = set_range, .offset = offsetof(struct options, range) },
 	{ .name = NULL }
 };
@@ -299,17 +301,67 @@ static int set_shortest(struct input *input, const struct options *options)
 	return 0;
 }
 
-/* Check the time range and find the programs, before the trace is opened. */
-static int open_symbols(struct input *input, const struct options *options)
+/* Whether the trace can be read only once. */
+static bool is_pipe(const char *path)
 {
+	struct stat stat_buf;
+
+	return !strcmp(path, "-") ||
+	       (!stat(path, &stat_buf) && !S_ISREG(stat_buf.st_mode) &&
+		!S_ISDIR(stat_buf.st_mode));
+}
+
+/* Find the times of the trace; @fd is that of a merged trace, or -1. Return an exit code. */
+static int find_span(const struct input *input, int fd, struct range_span *span)
+{
+	const struct options *options = input->options;
+	struct trace *trace;
+	int error, copy;
+
+	if (fd < 0 && is_pipe(options->path))
+		return usage_error("--time in percent needs the trace's length, but a pipe can be read only once: name a file, or give times");
+	copy = fd < 0 ? source_open(options->path) : dup(fd);
+	if (copy < 0) {
+		if (fd >= 0)
+			report("%s: cannot read: %s", options->path, strerror(errno));
+		return EXIT_UNREADABLE;
+	}
+	trace = trace_take(copy, options->path, &options->trace, &input->meta);
+	error = trace ? trace_span(trace, span) : -1;
+	trace_close(trace);
+	/* The copy shares its position with the original. */
+	if (!error && fd >= 0 && lseek(fd, 0, SEEK_SET)) {
+		report("%s: cannot read: %s", options->path, strerror(errno));
+		error = -1;
+	}
+	return error ? EXIT_UNREADABLE : EXIT_OK;
+}
+
+static int set_times(struct input *input, const struct options *options, int fd)
+{
+	struct range_span span = { .timed = false };
 	const char *wrong;
+	int result = EXIT_OK;
+
+	if (range_needs_span(&options->range))
+		result = find_span(input, fd, &span);
+	if (result)
+		return result;
+	wrong = range_ticks(&options->range, input->hz, &span, &input->from, &input->to);
+	return wrong ? usage_error("%s", wrong) : EXIT_OK;
+}
+
+/* Check the time range and find the programs, before the trace is opened. */
+static int open_symbols(struct input *input, const struct options *options, int fd)
+{
+	int result;
 
 	if (options->ts_hz)
 		input->meta.ts_hz = options->ts_hz;
 	input->hz = input->meta.ts_hz;
-	wrong = range_ticks(&options->range, input->hz, &input->from, &input->to);
-	if (wrong)
-		return usage_error("%s", wrong);
+	result = set_times(input, options, fd);
+	if (result)
+		return result;
 	if (set_shortest(input, options))
 		return EXIT_UNREADABLE;
 	input->symbols = symbols_open(&options->symbols, &input->meta);
@@ -327,7 +379,7 @@ int input_open(struct input *input, const struct options *options)
 				 &options->trace, &input->meta);
 	if (options->parts ? fd < 0 : meta_read(options->meta, options->path, &input->meta))
 		return EXIT_UNREADABLE;
-	result = open_symbols(input, options);
+	result = open_symbols(input, options, fd);
 	if (result) {
 		if (fd >= 0)
 			close(fd);

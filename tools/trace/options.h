@@ -180,9 +180,9 @@ int input_open(struct input *input, const struct options *options);
 /**
  * input_nothing() - report that --time selects nothing
  * @what:	what the command shows: "records" or "instructions"
- * @scope:	their times
+ * @span:	their times
  */
-void input_nothing(const struct input *input, const char *what, const struct range_scope *scope);
+void input_nothing(const struct input *input, const char *what, const struct range_span *span);
 
 /** input_close() - close and free everything */
 void input_close(struct input *input);

@@ -8,13 +8,15 @@
 #include "units.h"
 
 #define SECOND	1000000000u
+/* Billionths of a percent in the whole trace. */
+#define WHOLE	(100ull * SECOND)
 
 static bool is_digit(const char *at)
 {
 	return *at >= '0' && *at <= '9';
 }
 
-/* Parse a time such as "17", "1.25" or "20ms", or "" for none. */
+/* Parse a time such as "17", "1.25", "20ms" or "10%", or "" for none. */
 static bool parse_end(struct range_end *time, const char *at)
 {
 	uint64_t scale = SECOND;
@@ -34,6 +36,9 @@ static bool parse_end(struct range_end *time, const char *at)
 			scale /= 10;
 			time->part += scale * (uint64_t)(*at - '0');
 		}
+	time->percent = !strcmp(at, "%");
+	if (time->percent)
+		return time->whole <= 100 && time->whole * SECOND + time->part <= WHOLE;
 	time->unit = units_unit(at);
 	return time->unit || !*at;
 }
@@ -51,17 +56,35 @@ bool range_parse(struct range *range, const char *text)
 	return range->set;
 }
 
+bool range_needs_span(const struct range *range)
+{
+	return range->from.percent || range->to.percent;
+}
+
+static uint64_t part_of(const struct range_span *span, const struct range_end *time)
+{
+	const uint64_t share = time->whole * SECOND + time->part;
+
+	return span->first + (uint64_t)((unsigned __int128)(span->last - span->first) * share /
+					WHOLE);
+}
+
 /*
  * Convert a time to ticks, at most UINT64_MAX. Return false if that needs the tick rate, which is
  * unknown.
  */
-static bool ticks_of(const struct range_end *time, uint64_t hz, uint64_t *ticks)
+static bool ticks_of(const struct range_end *time, uint64_t hz, const struct range_span *span,
+		     uint64_t *ticks)
 {
 	const uint64_t unit = time->unit ? time->unit : SECOND;
 	unsigned __int128 ns;
 
 	if (time->open)
 		return true;
+	if (time->percent) {
+		*ticks = part_of(span, time);
+		return true;
+	}
 	if (!hz) {
 		*ticks = time->whole;
 		return !time->unit && !time->part;
@@ -74,13 +97,16 @@ static bool ticks_of(const struct range_end *time, uint64_t hz, uint64_t *ticks)
 	return true;
 }
 
-const char *range_ticks(const struct range *range, uint64_t hz, uint64_t *from, uint64_t *to)
+const char *range_ticks(const struct range *range, uint64_t hz, const struct range_span *span,
+			uint64_t *from, uint64_t *to)
 {
 	*from = 0;
 	*to = UINT64_MAX;
 	if (!range->set)
 		return NULL;
-	if (!ticks_of(&range->from, hz, from) || !ticks_of(&range->to, hz, to))
+	if (range_needs_span(range) && !span->timed)
+		return "--time is in percent, but no message of the trace has a time: leave --time out";
+	if (!ticks_of(&range->from, hz, span, from) || !ticks_of(&range->to, hz, span, to))
 		return "--time is in seconds, but the trace's tick rate is unknown: give --ts-hz, or times in ticks";
 	return *from <= *to ? NULL : "--time ends before it begins";
 }

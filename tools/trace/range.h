@@ -11,12 +11,14 @@
  * @whole:	number before the decimal point
  * @part:	fraction after the decimal point, in billionths
  * @unit:	nanoseconds per unit, or 0 if none was given
+ * @percent:	a percentage of the trace's length, not a time
  * @open:	set if no time was given
  */
 struct range_end {
 	uint64_t	whole;
 	uint64_t	part;
 	uint64_t	unit;
+	bool		percent;
 	bool		open;
 };
 
@@ -27,34 +29,55 @@ struct range {
 };
 
 /**
+ * struct range_span - the times of all messages of a trace, in ticks
+ * @timed:	a message has a time
+ * @first, @last: the earliest and the latest time
+ */
+struct range_span {
+	bool		timed;
+	uint64_t	first;
+	uint64_t	last;
+};
+
+/**
  * struct range_scope - the part of a trace that a range selects
  * @from, @to:	the range, in ticks
  * @inside:	the latest item is in the range
  * @any:	an item was in the range, which is also set if the range is the whole trace
- * @timed:	an item had a time
- * @first, @last: earliest and latest time of an item
+ * @span:	times of the items
  */
 struct range_scope {
 	uint64_t	from;
 	uint64_t	to;
 	bool		inside;
 	bool		any;
-	bool		timed;
-	uint64_t	first;
-	uint64_t	last;
+	struct range_span span;
 };
 
 /** range_parse() - parse "FROM..TO"; return whether it is a range */
 bool range_parse(struct range *range, const char *text);
 
+/** range_needs_span() - whether a range depends on the times of the trace */
+bool range_needs_span(const struct range *range);
+
 /**
  * range_ticks() - convert the range to ticks
  * @hz:		ticks per second, or 0 if unknown; then numbers without a unit are ticks
+ * @span:	times of the trace; used only if range_needs_span()
  * @from, @to:	the result; all times if no range was given
  *
  * Return: NULL, or why the range is invalid.
  */
-const char *range_ticks(const struct range *range, uint64_t hz, uint64_t *from, uint64_t *to);
+const char *range_ticks(const struct range *range, uint64_t hz, const struct range_span *span,
+			uint64_t *from, uint64_t *to);
+
+/** range_add() - add a time to a span */
+static inline void range_add(struct range_span *span, uint64_t time)
+{
+	span->first = !span->timed || time < span->first ? time : span->first;
+	span->last = !span->timed || time > span->last ? time : span->last;
+	span->timed = true;
+}
 
 /** range_scope() - begin to read a trace from its start */
 static inline struct range_scope range_scope(uint64_t from, uint64_t to)
@@ -72,9 +95,7 @@ static inline bool range_has(struct range_scope *scope, bool known, uint64_t tim
 {
 	if (known) {
 		scope->inside = time >= scope->from && time <= scope->to;
-		scope->first = !scope->timed || time < scope->first ? time : scope->first;
-		scope->last = !scope->timed || time > scope->last ? time : scope->last;
-		scope->timed = true;
+		range_add(&scope->span, time);
 	}
 	scope->any |= scope->inside;
 	return scope->inside;

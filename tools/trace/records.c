@@ -400,6 +400,33 @@ void records_begin(struct trace *trace)
 	};
 }
 
+static void add_store(struct trace *trace, const struct store *store)
+{
+	/* The first stage needs the number of words to recover clocks. */
+	trace->stats.words[store->channel]++;
+	if (store->time_known != TIME_UNKNOWN)
+		range_add(trace->span, store->time);
+}
+
+void records_span(struct trace *trace, const struct records_batch *batch, unsigned int *done)
+{
+	const struct nexus_message *message;
+	struct store store;
+	size_t i;
+
+	for (i = 0; i < batch->stores; i++)
+		add_store(trace, &batch->store[i]);
+	for (*done = 0; *done < batch->events && batch->event[*done].at <= batch->stores; ++*done) {
+		message = &batch->event[*done].message;
+		if (batch->event[*done].item != NEXUS_MESSAGE)
+			continue;
+		if (nexus_store(message, &store))
+			add_store(trace, &store);
+		else if (message->flags & NEXUS_TIME_KNOWN)
+			range_add(trace->span, message->time);
+	}
+}
+
 int records_push(struct trace *trace, const struct records_batch *batch, unsigned int *done)
 {
 	size_t at = 0, end;

@@ -32,6 +32,9 @@ const struct perfrec_callers *records_unwind(struct trace *trace,
 /** records_gap() - handle bytes that do not belong to a message */
 void records_gap(struct trace *trace, const struct nexus_message *gap);
 
+/** records_span() - like records_push(), but only find the times, for trace_span() */
+void records_span(struct trace *trace, const struct records_batch *batch, unsigned int *done);
+
 /**
  * records_push() - decode the records of the next stores
  * @batch:	the next stores; events after the last store are kept in the batch

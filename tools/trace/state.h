@@ -62,6 +62,7 @@ struct trace {
 	struct clocks		clocks;
 	struct store		queue[CLOCKS_QUEUE];
 	unsigned int		recoveries;
+	struct range_span	*span;		/* for trace_span(), or NULL */
 	/* Number of threads to use, and their shared state, NULL with a single thread. */
 	unsigned int		jobs;
 	struct stages		*stages;

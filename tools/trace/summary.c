@@ -180,19 +180,19 @@ static void summarise(const struct input *input, const struct trace_stats *stats
 		no_times(name, stats);
 }
 
-void input_nothing(const struct input *input, const char *what, const struct range_scope *scope)
+void input_nothing(const struct input *input, const char *what, const struct range_span *span)
 {
 	const char *name = input->options->path;
 
-	if (!scope->timed)
+	if (!span->timed)
 		report("%s: --time shows nothing: the %s have no times", name, what);
 	else if (input->hz)
 		report("%s: --time shows nothing: the %s are from %.9fs to %.9fs", name, what,
-		       (double)scope->first / (double)input->hz,
-		       (double)scope->last / (double)input->hz);
+		       (double)span->first / (double)input->hz,
+		       (double)span->last / (double)input->hz);
 	else
 		report("%s: --time shows nothing: the %s are from %" PRIu64 " to %" PRIu64 " ticks",
-		       name, what, scope->first, scope->last);
+		       name, what, span->first, span->last);
 }
 
 static uint64_t all_words(const struct trace_stats *stats)

@@ -85,6 +85,20 @@ int trace_run(struct trace *trace, const struct trace_ops *ops, void *context)
 	return error;
 }
 
+int trace_span(struct trace *trace, struct range_span *span)
+{
+	static const struct trace_ops nothing;
+	int error;
+
+	*span = (struct range_span){ .timed = false };
+	trace->ops = &nothing;
+	trace->span = span;
+	error = run(trace);
+	progress_end(trace->progress);
+	trace->progress = NULL;
+	return error;
+}
+
 void trace_unwind(struct trace *trace,
 		  unsigned int (*unwind)(void *context, const struct perfrec_stack *stack,
 					 uint64_t address[SIFIVE_TRACE_CALLERS_MAX]),

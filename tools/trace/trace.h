@@ -14,6 +14,7 @@
 #include "perfrec/perfrec.h"
 
 #include "meta.h"
+#include "range.h"
 #include "switches.h"
 
 /*
@@ -239,6 +240,15 @@ void trace_unwind(struct trace *trace,
  * Return: 0, or -1 after printing an error if reading failed or memory ran out.
  */
 int trace_run(struct trace *trace, const struct trace_ops *ops, void *context);
+
+/**
+ * trace_span() - find the times of all messages, without decoding records
+ * @trace:	the trace from trace_open(), which can then only be closed
+ * @span:	the result
+ *
+ * Return: like trace_run().
+ */
+int trace_span(struct trace *trace, struct range_span *span);
 
 /**
  * trace_settle() - complete the records of a thread in its previous streams, because the thread
