@@ -18,8 +18,8 @@ static unsigned int below(uint64_t *seed, unsigned int limit)
 	return (unsigned int)(gen_random(seed) % limit);
 }
 
-/* Write nested calls, manual records and headers of two sources, and an Error message. */
-static void make_records(struct gen *gen, uint64_t *seed)
+/* Write nested calls, samples and headers of two sources; @lost: with an Error message. */
+static void make_records(struct gen *gen, uint64_t *seed, bool lost)
 {
 	unsigned int depth[2] = { 0 }, i, src, type;
 	struct gen_stream stream[2];
@@ -37,13 +37,13 @@ static void make_records(struct gen *gen, uint64_t *seed)
 
 		gen->now += below(seed, 50);
 		src = below(seed, 2);
-		type = below(seed, 3);
+		type = below(seed, 4);
 		type = type == 1 && !depth[src] ? 0 : type;
 		depth[src] += (type == 0) - (type == 1);
 		value[src] += below(seed, 100);
 		if (i % 60 == 59)
 			gen_header(&stream[src]);
-		if (i == RECORDS / 2) {
+		if (lost && i == RECORDS / 2) {
 			gen_error(gen, 1);
 			gen_sync(gen, 1);
 		}
@@ -139,7 +139,7 @@ TEST_F(command, decode_shows_exactly_the_records_in_the_range)
 	uint64_t seed = 1;
 	unsigned int i;
 
-	make_records(&self->gen, &seed);
+	make_records(&self->gen, &seed, true);
 	save(self, "t");
 	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
 		check_ranges(_metadata, self, formats[i], &seed);
@@ -168,7 +168,7 @@ TEST_F(command, perf_files_define_the_counters_and_have_the_records_in_the_range
 	unsigned int enters, counters;
 	uint64_t seed = 2, from, to;
 
-	make_records(&self->gen, &seed);
+	make_records(&self->gen, &seed, false);
 	save(self, "t.rtd");
 	run(self, "decode -q -s 1 --meta none --csv t.rtd >whole; cat whole");
 	choose(&seed, &from, &to);
@@ -279,7 +279,7 @@ TEST_F(command, empty_range_reports_the_times_of_the_trace)
 {
 	uint64_t seed = 3;
 
-	make_records(&self->gen, &seed);
+	make_records(&self->gen, &seed, true);
 	save(self, "t");
 	run(self, "decode -s 1 --meta none --csv --time 1..2 t");
 	EXPECT_EQ(0, self->status);
@@ -395,20 +395,45 @@ TEST_F(command, percent_needs_timestamps)
 		TH_LOG("%s", self->err);
 }
 
-/* All times of a damaged trace are within its length, so 0%..100% leaves nothing out. */
-TEST_F(command, whole_length_of_a_damaged_trace_contains_all_records)
+TEST_F(command, whole_range_shows_the_same_as_no_range)
+{
+	static const char * const commands[] = {
+		"decode", "decode --csv", "report", "report --csv", "graph", "replay",
+		"export --format folded", "annotate",
+	};
+	static const char * const ranges[] = { "0s..", "0%..100%", "..100%", "0%.." };
+	uint64_t seed = 5;
+	unsigned int i, k;
+
+	make_records(&self->gen, &seed, true);
+	save(self, "t");
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		run(self, "%s -s 1 --meta none --ts-hz 1000 t >whole 2>&1", commands[i]);
+		ASSERT_EQ(0, self->status);
+		for (k = 0; k < sizeof(ranges) / sizeof(ranges[0]); k++) {
+			run(self, "%s -s 1 --meta none --ts-hz 1000 --time %s t >part 2>&1; cmp whole part",
+			    commands[i], ranges[k]);
+			EXPECT_EQ(0, self->status) {
+				TH_LOG("%s --time %s", commands[i], ranges[k]);
+			}
+		}
+	}
+}
+
+/* The least percentage is less than a tick, so it leaves out only what has no time. */
+TEST_F(command, percent_of_a_damaged_trace_begins_at_its_earliest_time)
 {
 	uint64_t seed = 11;
 	unsigned int i, k;
 
 	for (i = 0; i < 12; i++) {
-		make_records(&self->gen, &seed);
+		make_records(&self->gen, &seed, true);
 		for (k = 0; k < 12; k++)
 			self->gen.data[below(&seed, (unsigned int)self->gen.length)] ^=
 				(uint8_t)(1u << below(&seed, 8));
 		save(self, "t");
 		run(self, "decode -s 1 --meta none --json t | grep '\"ticks\"' >whole");
-		run(self, "decode -s 1 --meta none --json --time 0%%..100%% t 2>err | grep '\"ticks\"' >part; cmp whole part");
+		run(self, "decode -s 1 --meta none --json --time 0.000000001%%.. t 2>err | grep '\"ticks\"' >part; cmp whole part");
 		EXPECT_EQ(0, self->status) { TH_LOG("%u: %s", i, self->err); }
 	}
 }

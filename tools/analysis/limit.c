@@ -9,7 +9,7 @@ void analysis_limit(struct analysis *analysis, const struct input *input)
 {
 	analysis->from = input->from;
 	analysis->to = input->to;
-	analysis->limited = input->options->range.set;
+	analysis->limited = input->limited;
 	analysis->by_records = input->options->calls == OPTIONS_CALLS_RECORDS;
 	analysis->shortest = input->shortest;
 	analysis->joins = input->meta.flow && !analysis->by_records;

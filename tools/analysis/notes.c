@@ -85,7 +85,7 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 		return;
 	if (analysis_flow(analysis)->messages)
 		flow_summary(analysis_flow(analysis), name);
-	if (input->options->range.set && !stats->inside)
+	if (input->limited && !stats->inside)
 		nothing_inside(input);
 	if (stats->unaddressed)
 		report("%s: %" PRIu64 " record%s without a known address, between a loss and the next header: left out, and the calls open there are cut short",

@@ -96,7 +96,7 @@ static int write_records(const struct decode *decode, struct input *input)
 	context = format->open(&decode->output);
 	if (!context)
 		return EXIT_UNREADABLE;
-	error = decode->common.range.set && !format->flow ?
+	error = input->limited && !format->flow ?
 		write_part(format, context, input) :
 		trace_run(input->trace, &format->ops, context);
 	return format->close(context) || error ? EXIT_UNREADABLE : EXIT_OK;

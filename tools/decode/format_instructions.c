@@ -207,7 +207,7 @@ static bool is_inside(struct listing *listing, const struct flow_place *place)
 	uint64_t time = 0;
 	unsigned int known;
 
-	if (!listing->input->options->range.set)
+	if (!listing->input->limited)
 		return true;
 	known = flow_time(place, &time);
 	return range_has(&listing->scope, known != TIME_UNKNOWN, time);

@@ -294,7 +294,7 @@ void report_json_end(struct output *out, const struct input *input,
 
 /**
  * report_has_threads() - whether to show threads' times on and off the CPU: if they are
- * known and the user has given neither --time nor --tid
+ * known, --time selects the whole trace, and the user has not given --tid
  */
 bool report_has_threads(const struct input *input, const struct analysis *analysis);
 

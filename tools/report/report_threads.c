@@ -112,7 +112,7 @@ static void put_line(struct output *out, const struct line *line, const bool *sh
 
 bool report_has_threads(const struct input *input, const struct analysis *analysis)
 {
-	return analysis_oncpu(analysis) && !input->options->range.set && input->options->tid < 0;
+	return analysis_oncpu(analysis) && !input->limited && input->options->tid < 0;
 }
 
 void report_threads(struct output *out, const struct input *input,

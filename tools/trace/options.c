@@ -348,6 +348,7 @@ static int set_times(struct input *input, const struct options *options, int fd)
 	if (result)
 		return result;
 	wrong = range_ticks(&options->range, input->hz, &span, &input->from, &input->to);
+	input->limited = input->from || input->to != UINT64_MAX;
 	return wrong ? usage_error("%s", wrong) : EXIT_OK;
 }
 

@@ -156,6 +156,7 @@ bool options_all_calls(struct options *options);
  * @trace:	bytes and records of the trace
  * @hz:		ticks per second, or 0 if unknown
  * @from, @to: selected time range, in ticks
+ * @limited:	the range is not the whole trace
  * @shortest:	calls of fewer ticks are left out
  */
 struct input {
@@ -166,6 +167,7 @@ struct input {
 	uint64_t		hz;
 	uint64_t		from;
 	uint64_t		to;
+	bool			limited;
 	uint64_t		shortest;
 };
 

@@ -16,6 +16,12 @@ static bool is_digit(const char *at)
 	return *at >= '0' && *at <= '9';
 }
 
+/* Return a percentage in billionths of a percent. */
+static uint64_t share_of(const struct range_end *time)
+{
+	return time->whole * SECOND + time->part;
+}
+
 /* Parse a time such as "17", "1.25", "20ms" or "10%", or "" for none. */
 static bool parse_end(struct range_end *time, const char *at)
 {
@@ -38,7 +44,7 @@ static bool parse_end(struct range_end *time, const char *at)
 		}
 	time->percent = !strcmp(at, "%");
 	if (time->percent)
-		return time->whole <= 100 && time->whole * SECOND + time->part <= WHOLE;
+		return time->whole <= 100 && share_of(time) <= WHOLE;
 	time->unit = units_unit(at);
 	return time->unit || !*at;
 }
@@ -63,15 +69,13 @@ bool range_needs_span(const struct range *range)
 
 static uint64_t part_of(const struct range_span *span, const struct range_end *time)
 {
-	const uint64_t share = time->whole * SECOND + time->part;
-
-	return span->first + (uint64_t)((unsigned __int128)(span->last - span->first) * share /
-					WHOLE);
+	return span->first + (uint64_t)((unsigned __int128)(span->last - span->first) *
+					share_of(time) / WHOLE);
 }
 
 /*
- * Convert a time to ticks, at most UINT64_MAX. Return false if that needs the tick rate, which is
- * unknown.
+ * Convert a time to ticks, at most UINT64_MAX. @ticks is 0 or UINT64_MAX before. Return false if
+ * that needs the tick rate, which is unknown.
  */
 static bool ticks_of(const struct range_end *time, uint64_t hz, const struct range_span *span,
 		     uint64_t *ticks)
@@ -82,7 +86,9 @@ static bool ticks_of(const struct range_end *time, uint64_t hz, const struct ran
 	if (time->open)
 		return true;
 	if (time->percent) {
-		*ticks = part_of(span, time);
+		/* 0%..100% excludes nothing, not even what has no time. */
+		if (share_of(time) != (*ticks ? WHOLE : 0))
+			*ticks = part_of(span, time);
 		return true;
 	}
 	if (!hz) {

@@ -64,7 +64,7 @@ bool range_needs_span(const struct range *range);
  * range_ticks() - convert the range to ticks
  * @hz:		ticks per second, or 0 if unknown; then numbers without a unit are ticks
  * @span:	times of the trace; used only if range_needs_span()
- * @from, @to:	the result; all times if no range was given
+ * @from, @to:	the result; 0 and UINT64_MAX if the range has no beginning or no end
  *
  * Return: NULL, or why the range is invalid.
  */
