@@ -339,8 +339,12 @@ TEST_F(command, abandoned_calls_do_not_accumulate)
 	EXPECT_EQ(NULL, strstr(self->err, "too deep"));
 	EXPECT_NE(NULL, strstr(self->out, "     70000 "));
 	/* Without names, this cannot be determined, so deep calls are reported as omitted. */
-	run(self, "graph --depth 1 trace.rtd");
+	run(self, "graph --strict --depth 1 trace.rtd");
 	EXPECT_NE(NULL, strstr(self->err, "calls too deep: left out"));
+	EXPECT_EQ(1, self->status);
+	/* The innermost call that is kept includes the time of the others. */
+	run(self, "export -q --format csv trace.rtd | cut -d, -f24 | sort -u");
+	EXPECT_STREQ("\n1\nself_inferred\n", self->out);
 }
 
 /* The compiler has inlined fib into main, so the call site of fib is that of main. */

@@ -42,6 +42,8 @@
 #define ANALYSIS_RECORDS_LOST	(1u << 3)
 /* Some counts since the call began are unknown. This does not concern its length. */
 #define ANALYSIS_COUNTS_UNKNOWN	(1u << 4)
+/* Calls within this one were left out, so its own time and counts include theirs. */
+#define ANALYSIS_CALLS_OMITTED	(1u << 5)
 
 /**
  * struct analysis_frame - an open call
@@ -302,11 +304,12 @@ static inline bool analysis_unsure(const struct analysis_frame *frame,
 
 /**
  * analysis_partial() - whether some counts of an open call are unknown, or records during the call
- * are missing (their counts belong to no function)
+ * are missing (their counts belong to no function), or calls within it were left out
  */
 static inline bool analysis_partial(const struct analysis_frame *frame)
 {
-	return frame->doubts & (ANALYSIS_RECORDS_LOST | ANALYSIS_COUNTS_UNKNOWN);
+	return frame->doubts & (ANALYSIS_RECORDS_LOST | ANALYSIS_COUNTS_UNKNOWN |
+				ANALYSIS_CALLS_OMITTED);
 }
 
 struct analysis;

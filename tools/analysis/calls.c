@@ -266,6 +266,8 @@ void calls_enter(struct analysis *analysis, struct analysis_thread *thread,
 	if (thread->too_deep || !make_room(analysis, thread)) {
 		thread->too_deep++;
 		analysis->stats.too_deep++;
+		if (thread->depth)
+			thread->frame[thread->depth - 1].doubts |= ANALYSIS_CALLS_OMITTED;
 		return;
 	}
 	outermost = find_call(thread, function);

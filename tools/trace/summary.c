@@ -357,7 +357,8 @@ static bool is_lossy(const struct input *input)
 	return stats->gaps || stats->errors || stats->losses > cut || stats->switches.losses ||
 	       stats->cut_bytes || stats->unknown || stats->corrected ||
 	       stats->flow_losses || stats->no_header || untimed(stats) || stats->unaddressed ||
-	       stats->no_callers || stats->backwards || leaves_channels_out(input) ||
+	       stats->no_callers || stats->backwards || stats->left_out ||
+	       leaves_channels_out(input) ||
 	       input->meta.coverage.full || coverage_lost(input) ||
 	       coverage_gaps(input) ||
 	       input->meta.coverage.counters_lost || input->meta.lost.encoders ||

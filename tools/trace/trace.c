@@ -129,6 +129,7 @@ void trace_add(struct trace *trace, const struct trace_stats *stats)
 	to->inferred += stats->inferred;
 	to->flow_losses += stats->flow_losses;
 	to->backwards += stats->backwards;
+	to->left_out += stats->left_out;
 }
 
 void trace_release(struct trace *trace)
