@@ -307,7 +307,7 @@ static void compare_spread(struct __test_metadata *_metadata, const struct profi
 		sum += took[i];
 	EXPECT_EQ(took[0], spread_least(spreads, row));
 	EXPECT_EQ(took[count - 1], spread_most(spreads, row));
-	EXPECT_EQ((2 * sum + count) / (2 * count), spread_mean(spreads, row));
+	EXPECT_EQ((2 * sum + count) / (2 * count), spread_mean(spreads, row, 1));
 	for (percent = 1; percent < 100; percent++) {
 		is = took[(count * percent + 99) / 100 - 1];
 		got = spread_quantile(spreads, row, percent);

@@ -314,4 +314,30 @@ TEST_F(command, ratios_have_short_names_and_totals_a_share)
 	EXPECT_NE(NULL, strstr(self->err, "each once"));
 }
 
+TEST_F(command, average_of_short_calls_is_not_rounded_to_a_tick)
+{
+	static const uint64_t address[2] = { FIB, 0x100 };
+	struct gen_stream stream;
+	unsigned int i;
+
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&stream, &self->gen, 0, 6, 0, 0, 64);
+	gen_header(&stream);
+	/* A call takes the time of its enter record: three ticks, and once another one. */
+	for (i = 0; i < 4; i++) {
+		self->gen.now += i == 1;
+		gen_record(&stream, i % 2, address, NULL);
+	}
+	gen_sync(&self->gen, 0);
+	save(self, "trace.rtd");
+	run(self, "report -q --ts-hz 1000000 --csv --columns avg trace.rtd");
+	EXPECT_STREQ("function,calls,total,self,avg,times\n"
+		     "\"0x21000\",2,0.000007000,0.000007000,0.000003500,exact\n", self->out);
+	run(self, "report -q --ts-hz 1000000 --columns avg trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, " 3.500 us"));
+	/* Without a rate it is a number of ticks. */
+	run(self, "report -q --csv --columns avg trace.rtd | cut -d , -f 5");
+	EXPECT_STREQ("avg\n4\n", self->out);
+}
+
 TEST_HARNESS_MAIN

@@ -59,7 +59,7 @@ TEST(times_at_step_boundaries_are_exact)
 		spread_add(&spreads, 0, limits[i]);
 		EXPECT_EQ(limits[i], spread_least(&spreads, 0));
 		EXPECT_EQ(limits[i], spread_quantile(&spreads, 0, 50));
-		EXPECT_EQ(limits[i], spread_mean(&spreads, 0));
+		EXPECT_EQ(limits[i], spread_mean(&spreads, 0, 1));
 		EXPECT_EQ(limits[i], spread_most(&spreads, 0));
 		spreads_free(&spreads);
 	}

@@ -85,7 +85,7 @@ static void make_calls(FIXTURE_DATA(command) *self)
 	IN(0, 14000);
 	RETURN(15000, 1);
 	CALL(15100, 63);
-	RETURN(15300, 0);
+	RETURN(15301, 0);
 	CALL(15400, 64);
 	RETURN(15500, (uint32_t)-9);
 	CALL(15600, 5000);
@@ -103,7 +103,7 @@ TEST_F(command, system_calls_show_their_number_and_times)
 	save_with(self, 0, "");
 	run(self, "report " HZ "trace.rtd");
 	EXPECT_HAS(self->out, "     calls    errors       total     off-cpu     average     longest  system call\n"
-		   "         2         0   12.200 ms   10.000 ms    6.100 ms   12.000 ms  read\n"
+		   "         2         0   12.201 ms   10.000 ms    6.101 ms   12.000 ms  read\n"
 		   "         1         1  100.000 us    0.000 ns  100.000 us  100.000 us  write\n"
 		   "         1         0  100.000 us    0.000 ns  100.000 us  100.000 us  1023\n"
 		   "         1         0  100.000 us    0.000 ns  100.000 us  100.000 us  (1024 and above)\n");
@@ -112,11 +112,14 @@ TEST_F(command, system_calls_show_their_number_and_times)
 	EXPECT_HAS(self->out, "(3 more system calls)");
 	run(self, "report -q --json " HZ "trace.rtd");
 	EXPECT_HAS(self->out, "{\"syscall\":\"read\",\"number\":63,\"calls\":2,\"errors\":0,"
-		   "\"total\":0.012200000,\"off-cpu\":0.010000000,\"longest\":0.012000000,\"exact\":true}");
+		   "\"total\":0.012201000,\"off-cpu\":0.010000000,\"longest\":0.012000000,\"exact\":true}");
+	/* The average of 12000 and 201 ticks is not rounded to a tick. */
+	run(self, "report -q --ts-hz 10000 trace.rtd");
+	EXPECT_HAS(self->out, "  610.050 ms     1.200 s  read\n");
 	/* While the thread was not recorded, the call may have returned, and another one begun. */
 	save_with(self, 0, ",\"lost\":{\"elsewhere\":1}");
 	run(self, "report " HZ "trace.rtd");
-	EXPECT_HAS(self->out, "        ~2        ~0  ~12.200 ms  ~10.000 ms   ~6.100 ms  ~12.000 ms  read\n");
+	EXPECT_HAS(self->out, "        ~2        ~0  ~12.201 ms  ~10.000 ms   ~6.101 ms  ~12.000 ms  read\n");
 	EXPECT_HAS(self->err, "all system calls, and all times on and off the CPU, are marked ~");
 	run(self, "report -q --json " HZ "trace.rtd");
 	EXPECT_HAS(self->out, "\"longest\":0.012000000,\"exact\":false}");

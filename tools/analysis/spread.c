@@ -114,12 +114,15 @@ uint64_t spread_most(const struct spreads *spreads, size_t row)
 	return spread ? spread->most : 0;
 }
 
-uint64_t spread_mean(const struct spreads *spreads, size_t row)
+uint64_t spread_mean(const struct spreads *spreads, size_t row, unsigned int parts)
 {
 	const struct spread *spread = get(spreads, row);
+	unsigned __int128 mean;
 
-	return spread ? spread->sum / spread->calls +
-			(spread->sum % spread->calls >= (spread->calls + 1) / 2) : 0;
+	if (!spread)
+		return 0;
+	mean = ((unsigned __int128)spread->sum * parts + spread->calls / 2) / spread->calls;
+	return mean > UINT64_MAX ? UINT64_MAX : (uint64_t)mean;
 }
 
 /* Return the middle of a step, but within the range of times that occurred. */

@@ -12,6 +12,8 @@
 
 /* A ratio is stored as an integer, multiplied by this number. */
 #define RATIO_PARTS	1000000
+/* An average is in parts of a tick, because a call may take only a few ticks. */
+#define AVERAGE_PARTS	1000
 
 static const char takes_columns[] =
 	"total%, avg, min, max, p1 to p99, ipc, mpki or COUNTER/COUNTER, each once, separated by commas";
@@ -302,7 +304,7 @@ uint64_t report_value(const struct profile *profile, size_t row,
 	case METRIC_COUNTER_TOTAL:
 		return scaled(profile, row, metric->counter, true);
 	case METRIC_AVERAGE:
-		return spread_mean(&profile->spreads, row);
+		return spread_mean(&profile->spreads, row, AVERAGE_PARTS);
 	case METRIC_LEAST:
 		return spread_least(&profile->spreads, row);
 	case METRIC_MOST:
@@ -463,6 +465,10 @@ const char *report_cell(char *text, const struct metric *metric, uint64_t value,
 {
 	bool time = report_is_time(metric);
 
+	if (metric->kind == METRIC_AVERAGE && hz)
+		hz *= AVERAGE_PARTS;
+	else if (metric->kind == METRIC_AVERAGE)
+		value = value / AVERAGE_PARTS + (value % AVERAGE_PARTS >= AVERAGE_PARTS / 2);
 	if (metric->kind == METRIC_RATIO)
 		snprintf(text, UNITS_SIZE, exact ? "%.6f" : "%.3f",
 			 (double)value / RATIO_PARTS);

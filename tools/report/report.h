@@ -144,8 +144,8 @@ int report_metrics(const struct profile *profile, const struct report_columns *c
 		   struct metric metric[METRICS_MAX], unsigned int *number);
 
 /**
- * report_value() - return the value of a row's metric; for a share, the number from which it is
- * computed
+ * report_value() - return the value of a row's metric, as report_cell() expects it; for a share,
+ * the number from which it is computed
  */
 uint64_t report_value(const struct profile *profile, size_t row,
 		      const struct metric *metric);

@@ -249,7 +249,7 @@ static void put_call(struct output *out, const struct call *call, uint64_t hz, b
 	put_count(out, times->errors, marked);
 	put_ticks(out, times->total, hz, marked);
 	put_ticks(out, times->off, hz, marked);
-	put_ticks(out, times->total / times->calls, hz, marked);
+	put_ticks(out, hz ? times->total : times->total / times->calls, hz * times->calls, marked);
 	put_ticks(out, times->longest, hz, marked);
 	put_format(out, "  %s\n", call_name(text, sizeof(text), call->number));
 }
