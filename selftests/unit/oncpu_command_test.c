@@ -621,12 +621,14 @@ TEST_F(command, excess_threads_are_counted)
 	put_record(self, &stream, self->gen.now + 1, 1, MAIN);
 	EXITED(0, self->gen.now + 1);
 	save_with(self, 0, "");
-	run(self, "report --csv " HZ "trace.rtd");
+	run(self, "report --strict --csv " HZ "trace.rtd");
+	EXPECT_EQ(1, self->status);
 	EXPECT_HAS(self->err, "3 threads beyond the first 4096 that only the trace names");
 	EXPECT_LACKS(self->err, "may be missing");
 	EXPECT_HAS(line_of(self, MAIN), ",0.024594000,0.024594000,0.000000000,0.000000000,0,0,");
 	make_naps(self, "");
-	run(self, "report " HZ "trace.rtd");
+	run(self, "report --strict " HZ "trace.rtd");
+	EXPECT_EQ(0, self->status);
 	EXPECT_LACKS(self->err, "beyond the first");
 }
 

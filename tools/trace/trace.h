@@ -86,7 +86,7 @@ struct trace_options {
  * @corrected:	number of times that a timestamp contradicted its source's clock
  * @inferred:	number of records with an inferred time
  * @backwards:	number of counts that went backwards, found by an analysis
- * @left_out:	number of calls, and of parts of the instruction trace, that an analysis left out
+ * @left_out:	number of calls, parts of the instruction trace, and threads that an analysis left out
  * @flow_losses: number of gaps in the instruction flow because of contradictions or damage
  * @stamped:	set if messages of stores have timestamps
  * @absolute:	set if at least one message has an absolute timestamp
