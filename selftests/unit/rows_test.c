@@ -340,4 +340,24 @@ TEST_F(command, average_of_short_calls_is_not_rounded_to_a_tick)
 	EXPECT_STREQ("avg\n4\n", self->out);
 }
 
+TEST_F(command, stacks_of_a_deep_recursion_have_a_limited_length)
+{
+	static const uint64_t address[2] = { FIB, FIB + 8 };
+	struct gen_stream stream;
+	unsigned int i;
+
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&stream, &self->gen, 0, 6, 0, 0, 64);
+	gen_header(&stream);
+	for (i = 0; i < 6000; i++)
+		gen_record(&stream, i / 3000, address, NULL);
+	save(self, "trace.rtd");
+	/* The longest stack, the number of stacks with omitted frames, and all weights */
+	run(self, "export -q --format folded --weight calls trace.rtd | "
+	    "awk -F '[; ]' '{ $0 = substr($0, index($0, \";\") + 1); if (NF > n) n = NF; "
+	    "if (/;\\[\\.\\.\\.\\];0x21000 1$/) o++; calls += $NF } END { print n - 1, o, calls }'");
+	EXPECT_STREQ("1023 1977 3000\n", self->out);
+	EXPECT_NE(NULL, strstr(self->err, "paths of more than 1024 calls"));
+}
+
 TEST_HARNESS_MAIN

@@ -7,15 +7,23 @@
 #include "export.h"
 
 /*
- * Write the names along the path from the root. The format has no other place for notes, so an
- * additional outermost frame says that counts are per hart, and a name's suffix says that its
- * weight is not exact.
+ * Maximum number of frames in a stack. Each call of a deep recursion has a stack that repeats those
+ * of all calls around it, so the size of all stacks would grow with the square of the depth.
  */
-static void put_path(struct export *export, uint32_t *path, uint32_t node)
+#define FRAMES_MAX	1024
+
+/*
+ * Write the names along the path from the root. Of a path that is too long, omit the frames
+ * between the outermost ones and the last one, which has the weight, and return true. The format
+ * has no other place for notes, so an additional outermost frame says that counts are per hart,
+ * and a name's suffix says that its weight is not exact.
+ */
+static bool put_path(struct export *export, uint32_t *path, uint32_t node)
 {
 	int weight = export->weighed_by;
 	char name[EXPORT_NAME_SIZE], *c;
-	uint32_t depth = 0;
+	uint32_t depth = 0, written = 0;
+	bool omitted = false;
 
 	if (weight >= TREE_COUNTER &&
 	    counters_of_hart(analysis_counters(export->analysis),
@@ -26,7 +34,13 @@ static void put_path(struct export *export, uint32_t *path, uint32_t node)
 	for (; node != TREE_ROOT; node = export->tree.node[node].parent)
 		path[depth++] = node;
 	while (depth) {
-		tree_name(&export->tree, path[--depth], name, sizeof(name));
+		depth--;
+		if (++written == FRAMES_MAX - 1 && depth > 1) {
+			put_string(export->out, "[...];");
+			depth = 0;
+			omitted = true;
+		}
+		tree_name(&export->tree, path[depth], name, sizeof(name));
 		for (c = name; *c; c++)
 			if (*c == ';' || *c == '\n')
 				*c = ':';
@@ -35,12 +49,14 @@ static void put_path(struct export *export, uint32_t *path, uint32_t node)
 		if (depth)
 			put_char(export->out, ';');
 	}
+	return omitted;
 }
 
 static int folded_end(struct export *export)
 {
 	uint32_t *path = calloc(export->tree.nodes, sizeof(*path)), i;
 	int weight = export->weighed_by;
+	bool omitted = false;
 
 	if (!path)
 		report("out of memory");
@@ -51,11 +67,14 @@ static int folded_end(struct export *export)
 			self = export_nanoseconds(export, self);
 		if (!self)
 			continue;
-		put_path(export, path, i);
+		omitted |= put_path(export, path, i);
 		put_char(export->out, ' ');
 		put_number(export->out, self, 0);
 		put_char(export->out, '\n');
 	}
+	if (omitted)
+		report("%s: paths of more than %d calls: the calls between the outermost ones and the last one are shown as [...]",
+		       export->common.path, FRAMES_MAX);
 	free(path);
 	return path ? 0 : -1;
 }
