@@ -301,24 +301,27 @@ void put_right(struct output *output, const char *text, size_t width)
 	put_text(output, text);
 }
 
+/* Write in a colour, or without if it is NULL, or the output has no styles. */
 static void put_coloured(struct output *output, const char *text, size_t width, const char *colour)
 {
-	if (output->styled && *colour)
-		put_string(output, colour);
+	if (!output->styled || !colour) {
+		put_right(output, text, width);
+		return;
+	}
+	put_string(output, colour);
 	put_right(output, text, width);
-	if (output->styled && *colour)
-		put_string(output, PLAIN);
+	put_string(output, PLAIN);
 }
 
 void put_cell(struct output *output, const char *text, size_t width)
 {
-	put_coloured(output, text, width, *text == '~' ? YELLOW : "");
+	put_coloured(output, text, width, *text == '~' ? YELLOW : NULL);
 }
 
 void put_percent(struct output *output, const char *text, size_t width, double percent)
 {
 	put_coloured(output, text, width, *text == '~' ? YELLOW : percent >= RED_PERCENT ? RED :
-					  percent >= GREEN_PERCENT ? GREEN : "");
+					  percent >= GREEN_PERCENT ? GREEN : NULL);
 }
 
 void put_left(struct output *output, const char *text, size_t width)

@@ -254,6 +254,15 @@ static void begin(struct analysis *analysis, struct analysis_thread *thread)
 		analysis->ops->enter(analysis->context, thread);
 }
 
+/* Leave out a call that is nested too deep. */
+static __attribute__((noinline)) void omit(struct analysis *analysis, struct analysis_thread *thread)
+{
+	thread->too_deep++;
+	analysis->stats.too_deep++;
+	if (thread->depth)
+		thread->frame[thread->depth - 1].doubts |= ANALYSIS_CALLS_OMITTED;
+}
+
 void calls_enter(struct analysis *analysis, struct analysis_thread *thread,
 		 const struct perfrec_record *record, uint32_t function)
 {
@@ -264,10 +273,7 @@ void calls_enter(struct analysis *analysis, struct analysis_thread *thread,
 	if (!thread->too_deep && record->channel != THREADS_FLOW_CHANNEL)
 		leave_abandoned(analysis, thread, function, record->address[1]);
 	if (thread->too_deep || !make_room(analysis, thread)) {
-		thread->too_deep++;
-		analysis->stats.too_deep++;
-		if (thread->depth)
-			thread->frame[thread->depth - 1].doubts |= ANALYSIS_CALLS_OMITTED;
+		omit(analysis, thread);
 		return;
 	}
 	outermost = find_call(thread, function);

@@ -52,11 +52,13 @@ static bool resize(struct profile *profile, uint32_t room, unsigned int stride)
 static uint32_t group_of(const struct profile *profile,
 			 const struct analysis_thread *thread)
 {
+	if (profile->by < PROFILE_BY_THREAD)
+		return 0;
 	if (profile->by == PROFILE_BY_THREAD)
 		return thread->thread->id;
 	if (profile->by == PROFILE_BY_PROCESS)
 		return thread->thread->pid < 0 ? NO_PROCESS : (uint32_t)thread->thread->pid;
-	return profile->by == PROFILE_BY_HART ? thread->src : 0;
+	return thread->src;
 }
 
 /* Return the row's index. */
@@ -71,6 +73,7 @@ static size_t get_row(struct profile *profile,
 	if (wanted > profile->costs.stride &&
 	    !resize(profile, profile->costs.room, (wanted + 3) & ~3u))
 		profile->no_memory = true;
+	profile->counters = wanted < profile->costs.stride ? wanted : profile->costs.stride;
 	slot = find_slot(profile, function, group);
 	if (*slot)
 		return *slot - 1;
@@ -115,42 +118,59 @@ static void on_enter(void *context, struct analysis_thread *thread)
 		      origin_of(profile, frame->function));
 }
 
-static void on_leave(void *context, struct analysis_thread *thread,
-		     const struct analysis_end *end)
+static inline __attribute__((always_inline))
+void add_call(struct profile *profile, const struct analysis_thread *thread,
+			    const struct analysis_end *end, size_t index, const bool *outermost)
 {
 	const struct analysis_frame *frame = &thread->frame[thread->depth - 1];
-	struct profile *profile = context;
-	unsigned int counters = analysis_counters(profile->analysis)->count;
-	bool outermost = frame->outermost;
-	struct profile_row *row;
-	uint64_t *total, *self;
+	uint64_t *total = costs_of(&profile->costs, (uint32_t)index);
+	uint64_t *self = total + profile->costs.stride;
+	struct profile_row *row = &profile->row[index];
 	unsigned int c;
-	size_t index;
 
-	if (!options_thread(profile->input.options, thread->thread->tid))
-		return;
-	index = get_row(profile, thread, profile->origins ?
-			origins_leave(thread, &outermost) : frame->function);
-	total = costs_of(&profile->costs, (uint32_t)index);
-	self = total + profile->costs.stride;
-	row = &profile->row[index];
 	row->calls++;
 	row->untimed += !end->timed;
 	row->inferred += end->inferred;
 	row->self_inferred += end->self_inferred;
 	row->partial += analysis_partial(frame);
 	row->self += end->self;
-	if (outermost)
+	if (*outermost)
 		row->total += end->total;
 	if (profile->spread && end->timed)
 		spread_add(&profile->spreads, index, end->total);
-	if (counters > profile->costs.stride)
-		counters = profile->costs.stride;
-	for (c = 0; c < counters; c++) {
+	for (c = 0; c < profile->counters; c++) {
 		self[c] += end->count_self[c];
-		if (outermost)
+		if (*outermost)
 			total[c] += end->count[c];
 	}
+}
+
+static void on_leave(void *context, struct analysis_thread *thread,
+		     const struct analysis_end *end)
+{
+	const struct analysis_frame *frame = &thread->frame[thread->depth - 1];
+	struct profile *profile = context;
+
+	add_call(profile, thread, end, get_row(profile, thread, frame->function),
+		 &frame->outermost);
+}
+
+/* Like on_leave(), for the selected thread's calls, and for objects or lines. */
+static void on_leave_selected(void *context, struct analysis_thread *thread,
+			      const struct analysis_end *end)
+{
+	struct profile *profile = context;
+	uint32_t origin;
+	bool outermost;
+
+	if (!options_thread(profile->input.options, thread->thread->tid))
+		return;
+	if (!profile->origins) {
+		on_leave(profile, thread, end);
+		return;
+	}
+	origin = origins_leave(thread, &outermost);
+	add_call(profile, thread, end, get_row(profile, thread, origin), &outermost);
 }
 
 /* A sample counts only once for a function that is also among its own callers. */
@@ -251,8 +271,17 @@ static bool on_stop(void *context)
 }
 
 static const struct analysis_ops profile_ops = {
-	.enter = on_enter,
 	.leave = on_leave,
+	.point = on_point,
+	.uncharge = on_uncharge,
+	.pause = on_pause,
+	.stop = on_stop,
+};
+
+/* With --tid, or for objects or lines. */
+static const struct analysis_ops selected_ops = {
+	.enter = on_enter,
+	.leave = on_leave_selected,
 	.point = on_point,
 	.uncharge = on_uncharge,
 	.pause = on_pause,
@@ -262,6 +291,7 @@ static const struct analysis_ops profile_ops = {
 int profile_read(struct profile *profile, const struct options *options,
 		 enum profile_by by, bool spread, const struct profile_live *live)
 {
+	const bool origins = by == PROFILE_BY_OBJECT || by == PROFILE_BY_LINE;
 	int result;
 
 	memset(profile, 0, sizeof(*profile));
@@ -272,12 +302,13 @@ int profile_read(struct profile *profile, const struct options *options,
 	if (result)
 		return result;
 	profile->analysis = analysis_new(&profile->input.meta,
-					 profile->input.symbols, &profile_ops,
+					 profile->input.symbols,
+					 origins || options->tid >= 0 ? &selected_ops : &profile_ops,
 					 profile);
-	if (by == PROFILE_BY_OBJECT || by == PROFILE_BY_LINE)
+	if (origins)
 		profile->origins = origins_new(profile->input.symbols, by == PROFILE_BY_LINE);
 	if (!profile->analysis || !resize(profile, 16, 4) ||
-	    (!profile->origins && (by == PROFILE_BY_OBJECT || by == PROFILE_BY_LINE))) {
+	    (origins && !profile->origins)) {
 		report("out of memory");
 		return EXIT_UNREADABLE;
 	}

@@ -70,6 +70,7 @@ struct profile {
 	struct analysis		*analysis;
 	enum profile_by		by;
 	struct origins		*origins;	/* objects or lines, or NULL */
+	unsigned int		counters;	/* number for which the rows have costs */
 	struct profile_row	*row;
 	size_t			rows;
 	struct spreads		spreads;	/* spreads of all calls, by row */

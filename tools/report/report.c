@@ -188,10 +188,11 @@ static void put_line(struct table *table, const struct line *line,
 	for (i = first; i < last; i++) {
 		const struct metric *metric = &table->metric[i];
 		uint64_t value = report_value(table->profile, line->row, metric);
+		const bool share = report_is_share(metric);
 
 		if (report_is_unknown(table->profile, line->row, metric))
 			strcpy(text, "-");
-		else if (report_is_share(metric))
+		else if (share)
 			put_share(text, value, table->sum[i],
 				  report_is_uncertain(table->profile, line->row, metric));
 		else
@@ -200,8 +201,11 @@ static void put_line(struct table *table, const struct line *line,
 		if (*text != '-')
 			units_mark(text, report_is_uncertain(table->profile, line->row,
 						      metric));
-		put_percent(table->out, text, metric->width + 1, !report_is_share(metric) ? 0 :
-			    percent_of(value, table->sum[i]));
+		if (share)
+			put_percent(table->out, text, metric->width + 1,
+				    percent_of(value, table->sum[i]));
+		else
+			put_cell(table->out, text, metric->width + 1);
 		used += metric->width + 1;
 	}
 	report_put_name(table->options, table->out, used, line->name);
