@@ -203,6 +203,25 @@ TEST_F(descendants, static_child_is_described)
 	EXPECT_NE(NULL, strstr(text, "\"args\":[\"program\"]"));
 }
 
+/* As a shell that executes a program with an empty environment. */
+TEST_F(descendants, static_program_that_the_program_executes_is_described)
+{
+	const char *text;
+
+	forks(self, 10, getpid(), PROGRAM);
+	executes(self, 20, PROGRAM, "/bin/sh", true);
+	joins(self, PROGRAM);
+	executes(self, 30, PROGRAM, "/bin/static", false);
+	finish(self);
+	EXPECT_EQ(0, self->found.lost);
+	EXPECT_EQ(1, self->found.others);
+	EXPECT_STREQ("static", self->found.names);
+	/* It has its own command line, which the events do not show. */
+	text = file_of(self, PROGRAM, 1);
+	EXPECT_NE(NULL, strstr(text, "\"exe\":\"/bin/static\""));
+	EXPECT_EQ(NULL, strstr(text, "\"args\""));
+}
+
 TEST_F(descendants, child_of_a_static_program_that_loads_the_library_later_is_described)
 {
 	forks(self, 10, getpid(), PROGRAM);

@@ -374,6 +374,7 @@ void descendants_rest(struct descendants *d, pid_t program, char **argv, struct 
 {
 	size_t described = tree_count(tree), i;
 	struct descendants_image *image;
+	bool first = true, begins;
 
 	*rest = (struct descendants_rest){ .lost = 0 };
 	/*
@@ -389,6 +390,9 @@ void descendants_rest(struct descendants *d, pid_t program, char **argv, struct 
 	}
 	for (i = 1; i < d->count; i++) {
 		image = &d->image[i];
+		/* Only the first program of that process is the one that the command runs. */
+		begins = first && image->pid == program && !image->base;
+		first &= !begins;
 		/*
 		 * Omit images with the library, copies that have joined, copies of this process,
 		 * and copies that ran only until they executed a program.
@@ -398,12 +402,10 @@ void descendants_rest(struct descendants *d, pid_t program, char **argv, struct 
 			continue;
 		/* Processes that have joined take precedence in the side-car file. */
 		if (described++ < META_PROCESSES_MAX)
-			describe(d, image, image->pid == program ? argv : NULL, tree, clock);
+			describe(d, image, begins ? argv : NULL, tree, clock);
 		else
 			d->left_out++;
-		if (image->pid == program) {
-			argv = NULL;
-		} else if (!image->replaced) {
+		if (!begins && !image->replaced) {
 			rest->others++;
 			name(rest, image->name);
 		}

@@ -73,7 +73,8 @@ struct descendants_rest {
 /**
  * descendants_rest() - find the processes that have not joined, and describe those without the
  * library
- * @program:	process id of the program that the command runs; it is not counted
+ * @program:	process id of the program that the command runs; the program is not counted, but a
+ *		program that it executes is
  * @argv:	the program's command line
  * @clock:	converts times to the trace's clock
  */
