@@ -68,6 +68,7 @@ run xor-plain sifive-trace record --header-interval 20 $p/threads
 run full sifive-trace record -o full.rtd -b 4k --on-full stop $p/threads
 rec sram --sink sram $p/plain
 rec quiet -q $p/plain
+(ulimit -s 64; rec stack $p/plain)
 rec large -b 1G $p/plain
 run folder sifive-trace record -o folder/ $p/plain
 run here sifive-trace record -e cycles -- $p/plain
@@ -298,7 +299,7 @@ result $? "-i: with calls and samples in one trace, a call counts no more than i
 want=$(calls plain)
 [ "$(wc -l <<<"$want")" = 5 ]
 result $? "plain: calls of five functions are recorded"
-for c in raw xor none channel sram quiet library folder/trace trace; do
+for c in raw xor none channel sram quiet stack library folder/trace trace; do
 	[ "$(calls $c)" = "$want" ]
 	result $? "$c: all calls are recorded"
 done

@@ -234,7 +234,7 @@ int capture_copy(int fd, const char *path, uint64_t offset, __u64 *bytes,
 {
 	struct output *out = files_open(path);
 	uint64_t copied = 0, left;
-	char chunk[CHUNK];
+	static char chunk[CHUNK];
 	ssize_t got = 1;
 
 	if (!out)

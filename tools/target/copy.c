@@ -14,7 +14,7 @@
 /* Copy a file to @out; return whether all of it was read. */
 static bool copy_bytes(FILE *file, struct output *out, const char *from)
 {
-	char chunk[65536];
+	static char chunk[65536];
 	size_t got;
 
 	while ((got = fread(chunk, 1, sizeof(chunk), file)))

@@ -132,7 +132,7 @@ static void read_ring(struct watch *watch, struct perf_event_mmap_page *page,
 {
 	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
 	uint64_t tail = page->data_tail;
-	union {
+	static union {
 		struct perf_mapping mapping;
 		struct perf_task task;
 		struct perf_loss loss;
