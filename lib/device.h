@@ -38,6 +38,8 @@
  * @began:	CLOCK_MONOTONIC at the capture's first start, in nanoseconds, or 0 before it
  * @ran:	nanoseconds from @began until the capture was last stopped
  * @joined:	another process holds the session
+ * @process, @parent: if @joined is set: ids of the process that joined and of its parent, in the
+ *		pid namespace of the one that holds the session
  * @processes:	ids of the @process_count processes that START records; ids of those that
  *		have ended become 0; NULL to record the caller
  */
@@ -55,6 +57,7 @@ struct perf_device {
 #ifndef PERF_DROPIN
 	void *slots;
 	bool joined;
+	int32_t process, parent;
 	int32_t *processes;
 	uint32_t process_count;
 #endif /* PERF_DROPIN */

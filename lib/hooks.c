@@ -197,14 +197,14 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 	make_whole(lane);
 	now = header_base(thread, lane, now, base);
 #endif /* PERF_DROPIN */
-	perf_stream_header(&lane->stream, flags, (uint32_t)thread->tid, now);
+	perf_stream_header(&lane->stream, flags, (uint32_t)thread->id, now);
 #ifndef PERF_DROPIN
 	/*
 	 * A repeated header means that records continue; any other header means that they
 	 * restart.
 	 */
 	if (begins && repeated)
-		perf_stream_header(&lane->stream, flags, (uint32_t)thread->tid, now);
+		perf_stream_header(&lane->stream, flags, (uint32_t)thread->id, now);
 	make_relative(thread, lane);
 	thread->latest = lane;
 #endif /* PERF_DROPIN */

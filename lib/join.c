@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "join.h"
 
@@ -45,6 +46,9 @@ PERF_INTERNAL int perf_join(struct perf_device *device, struct sifive_trace_join
 		return perf_error("cannot join the recording: %s: start the program from a recorded one, with CAP_PERFMON",
 				  strerror(errno));
 	device->joined = true;
+	/* The ids are 0 in another namespace, and if the driver is older than these fields. */
+	device->process = join->process ? (int32_t)join->process : getpid();
+	device->parent = join->process ? (int32_t)join->parent : getppid();
 	return 0;
 }
 

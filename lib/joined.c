@@ -33,7 +33,7 @@ PERF_INTERNAL int perf_joined_add(const struct perf_thread *thread)
 	};
 	joined->timed = perf_joined_time(&joined->from);
 	prctl(PR_GET_NAME, joined->name);
-	__atomic_store_n(&joined->tid, thread->tid, __ATOMIC_RELEASE);
+	__atomic_store_n(&joined->tid, thread->id, __ATOMIC_RELEASE);
 	return (int)perf_pool->joins++;
 }
 
@@ -44,7 +44,7 @@ PERF_INTERNAL void perf_joined_end(const struct perf_thread *thread)
 	if (thread->joined < 0)
 		return;
 	joined = &perf_joined[thread->joined];
-	if (joined->tid == perf_thread_id())
+	if (thread->tid == perf_thread_id())
 		prctl(PR_GET_NAME, joined->name);
 	joined->timed &= perf_joined_time(&joined->to);
 	joined->ended = true;

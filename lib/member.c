@@ -86,7 +86,7 @@ PERF_LOCAL int make_part(int folder)
 	int fd = -1;
 
 	for (i = 0; fd < 0 && i < IMAGES; i++) {
-		snprintf(part, sizeof(part), "%d.%u", (int)getpid(), i);
+		snprintf(part, sizeof(part), "%d.%u", (int)perf_pool->process, i);
 		fd = openat(folder, part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 		if (fd < 0 && errno != EEXIST)
 			break;

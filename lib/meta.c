@@ -203,7 +203,7 @@ PERF_LOCAL void put_threads(FILE *file)
 			continue;
 		thread_name(joined, name);
 		fprintf(file, "%s\n{\"channel\":%u,\"pid\":%d,\"tid\":%d,",
-			first ? "" : ",", joined->channel, perf_pool->pid,
+			first ? "" : ",", joined->channel, perf_pool->process,
 			joined->tid);
 		put_field(file, "name", name);
 		if (joined->timed)
@@ -444,7 +444,8 @@ PERF_INTERNAL int perf_meta_part(int fd, const char *name, bool ends)
 		close(fd);
 		return perf_error("out of memory");
 	}
-	fprintf(file, "{\"pid\":%d,\"ppid\":%d,\n", (int)getpid(), (int)getppid());
+	fprintf(file, "{\"pid\":%d,\"ppid\":%d,\n", (int)perf_pool->process,
+		(int)perf_pool->device->parent);
 	if (perf_session.joined_timed)
 		fprintf(file, "\"from\":%" PRIu64 ",\n", perf_session.joined_at);
 	if (ends && perf_joined_time(&now))

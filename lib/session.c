@@ -319,8 +319,10 @@ PERF_LOCAL int fill_pool(const struct perf_device *device,
 #endif /* PERF_DROPIN */
 #ifndef PERF_DROPIN
 	/* A member gets more channels later. */
-	if (PERF_MEMBER && setup->join)
+	if (PERF_MEMBER && setup->join) {
 		channels = perf_device_channels(device);
+		perf_pool->process = device->process;
+	}
 	if (PERF_MEMBER)
 		perf_channel_share(setup->shared);
 #endif /* PERF_DROPIN */

@@ -187,6 +187,7 @@ PERF_INTERNAL int perf_pool_make(void)
 	pool->slots = NULL;
 #endif /* PERF_DROPIN */
 	pool->pid = getpid();
+	pool->process = pool->pid;
 	pool->epoch = epoch;
 	pool->generation = generation ? generation : 1;
 	pool->retry++;
@@ -244,18 +245,21 @@ PERF_LOCAL struct perf_thread *find_slot(int32_t tid)
 	return NULL;
 }
 
-/* Ask the driver for access to the counters, and find the thread's offsets. */
+/* Ask the driver for access to the counters, and find the thread's id and offsets. */
 PERF_LOCAL int join_driver(struct perf_thread *thread)
 {
 	struct sifive_trace_thread arg = { .size = sizeof(arg), .slot = ~0u };
 
 	thread->offset = no_offset;
-	if (!perf_pool->join)
+	thread->id = thread->tid;
+	if (!perf_pool->join && perf_pool->process == perf_pool->pid)
 		return 0;
 	if (ioctl(perf_device_fd(perf_pool->device), SIFIVE_TRACE_IOC_THREAD, &arg)) {
 		perf_pool->refusal = errno;
 		return -1;
 	}
+	if (arg.id)
+		thread->id = (int32_t)arg.id;
 #ifndef PERF_DROPIN
 	if (perf_pool->slots && arg.slot < SIFIVE_TRACE_THREADS)
 		thread->offset = (const volatile uint64_t *)

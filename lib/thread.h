@@ -111,6 +111,7 @@ struct perf_open {
  * @cpu:	CPU of @lane, or PERF_CPU_NOBODY if the next record must take the slow path;
  *		the first member, because writers have its address in a register
  * @tid:	thread id, or 0 if the slot is free
+ * @id:		thread id in the recorder's pid namespace, for the trace
  * @gate:	the slot's address if open, the writer's frame if closed, or 0 if not set up
  * @rseq:	area in which the kernel stores the number of the thread's CPU
  * @lane:	lane of the records
@@ -150,6 +151,7 @@ struct perf_thread {
 	bool claimed;
 	volatile bool kept;
 	volatile int channel;
+	int32_t id;
 	uint32_t starved;
 	uint32_t begun;
 	int joined;
@@ -187,6 +189,7 @@ struct perf_device;
  * @epoch:	number that changes with each set-up
  * @retry:	number that changes when a thread that was refused may ask again
  * @pid:	id of the process
+ * @process:	id of the process in the recorder's pid namespace
  * @channels:	bit n is set if channel n is available
  * @lock:	futex that guards @owner
  * @owner:	owner of each channel, or NULL if free
@@ -213,6 +216,7 @@ struct perf_pool {
 	volatile uint32_t epoch;
 	volatile uint32_t retry;
 	int32_t pid;
+	int32_t process;
 	uint32_t channels;
 	int32_t lock;
 	unsigned int hand;

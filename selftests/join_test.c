@@ -5,7 +5,9 @@
  * a signal; and no other process can join.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -440,6 +442,40 @@ static int join_without_capability(const void *unused)
 	int fd = trace_open(O_RDWR);
 
 	return trace_keep_caps(0) ? -1002 : join(fd, -1, ALL, &joined);
+}
+
+/* Return the ids of a child in a new pid namespace, as the driver reports them. */
+static int join_in_namespace(uint32_t *ids)
+{
+	struct sifive_trace_thread thread = TRACE_ARG(sifive_trace_thread);
+	struct sifive_trace_join joined;
+	int fd = trace_open(O_RDWR), ret = join(fd, -1, ALL, &joined);
+
+	if (ret)
+		return ret;
+	ids[0] = joined.process;
+	ids[1] = joined.parent;
+	ret = trace_ioctl(fd, SIFIVE_TRACE_IOC_THREAD, &thread);
+	ids[2] = thread.id;
+	return ret || getpid() != 1;
+}
+
+TEST_F(join, ids_are_those_in_namespace_of_session)
+{
+	uint32_t *ids = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t child;
+
+	ASSERT_NE(MAP_FAILED, ids);
+	ASSERT_EQ(0, unshare(CLONE_NEWPID)) {
+		TH_LOG("a new pid namespace: %s", strerror(errno));
+	}
+	child = fork();
+	if (!child)
+		_exit(join_in_namespace(ids) != 0);
+	EXPECT_EQ(0, trace_wait(child));
+	EXPECT_EQ(child, ids[0]);
+	EXPECT_EQ(getpid(), ids[1]);
+	EXPECT_EQ(child, ids[2]);
 }
 
 TEST_F(join, process_without_capability_is_refused)

@@ -29,6 +29,7 @@ tree samples -i 1ms sh -c "$p/busy 300; $p/busy-static 300; true"
 tree periods --per-cpu -i 1ms sh -c "$p/busy 300; true"
 tree statics sh -c "$p/busy-static 100; $p/tree work"
 tree unsampled $p/tree system
+tree contained unshare -p -f $p/tree fork 8
 tree emptied sh -c "exec env -i $p/plain"
 tree clone $p/tree clone
 rec stopped --on-full stop $p/tree fork 3; rec traced --calls $p/tree fork 3; rec calm --on-full stop $p/plain
@@ -226,6 +227,9 @@ at_least periods busy 50 "--per-cpu -i: a child of a static shell is sampled"
 says statics "1 process without the library was only sampled, or not if privileged: " "static children are reported"
 says unsampled "without the library were not recorded: " \
 	"static children are reported if nothing is sampled"
+whole contained "$(made contained)" "another pid namespace: the calls of all processes are recorded"
+meta contained 'len({p["pid"] for p in m["processes"] if "library" not in p} - set(range(20))) == 9' \
+	"another pid namespace: the processes have their ids in the recorder's namespace"
 says emptied "1 process without the library was only sampled, or not if privileged: plain " \
 	"a program that the program executes without LD_PRELOAD is reported"
 meta unsampled '[p["library"] for p in m["processes"] if "library" in p].count(False) >= 2 and [p["args"][1] for p in m["processes"] if "library" not in p] == ["system", "work"]' \

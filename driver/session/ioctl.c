@@ -230,9 +230,12 @@ static int ioctl_thread(struct sft_file *file, void *arg, struct sft_why *why)
 	if (thread->flags & ~SIFIVE_TRACE_THREAD_LEAVE || thread->reserved)
 		return sft_fail(why, -EINVAL, "unknown flags %#x", thread->flags);
 	ret = sft_thread_allowed(file, why);
-	if (!ret && thread->flags & SIFIVE_TRACE_THREAD_LEAVE)
+	if (ret)
+		return ret;
+	thread->id = task_pid_nr_ns(current, ns_of_pid(sft.holder));
+	if (thread->flags & SIFIVE_TRACE_THREAD_LEAVE)
 		sft_access_leave();
-	return ret;
+	return 0;
 }
 
 static int join_thread(struct sft_file *file, void *arg, void __user *uarg,

@@ -254,6 +254,8 @@ int sft_member_join(struct sft_file *file, struct sifive_trace_join *join,
 		return ret;
 	give_channel(file, join);
 	join->member = file->member;
+	join->process = task_tgid_nr_ns(current, ns_of_pid(sft.holder));
+	join->parent = task_ppid_nr_ns(current, ns_of_pid(sft.holder));
 	describe_events(join);
 	return 0;
 }

@@ -392,15 +392,14 @@ struct sifive_trace_slot {
  * struct sifive_trace_thread - join the calling thread to the session
  * @size:	in: sizeof(struct sifive_trace_thread)
  * @flags:	in: SIFIVE_TRACE_THREAD_*
- * @slot:	out: index of its struct sifive_trace_slot, or ~0 without
- *		SIFIVE_TRACE_COUNTERS_PER_THREAD
+ * @slot:	out: index of its slot, or ~0 without SIFIVE_TRACE_COUNTERS_PER_THREAD
  * @reserved:	in: 0
+ * @id:		out: the thread's id in the pid namespace of CONFIG's caller, or 0
  *
- * SIFIVE_TRACE_IOC_THREAD. For threads of the process that called CONFIG, and for others
- * with CAP_PERFMON or CAP_SYS_ADMIN. A thread that has joined may read the session's
- * counters, including those of a later COUNTERS, until it leaves, exits, or the session
- * ends. Joining again restores access that has been revoked, for example by a change of
- * kernel.perf_user_access. New threads and child processes must join separately.
+ * SIFIVE_TRACE_IOC_THREAD. For threads of CONFIG's caller, and others with CAP_PERFMON or
+ * CAP_SYS_ADMIN. A joined thread may read the session's counters, including those of a later
+ * COUNTERS, until it leaves, exits, or the session ends. Joining again restores revoked access, for
+ * example after a change of kernel.perf_user_access. New threads and children join separately.
  *
  * ENXIO: no CONFIG on this descriptor. EPERM: another process, without a capability.
  * ENOSPC: all slots are taken. ENOMEM.
@@ -410,6 +409,7 @@ struct sifive_trace_thread {
 	__u32	flags;
 	__u32	slot;
 	__u32	reserved;
+	__u32	id;
 };
 
 #define SIFIVE_TRACE_THREAD_LEAVE	(1u << 0) /* leave the session */

@@ -31,6 +31,9 @@
  * @member:	out: number of this file in the order in which files joined the session, from 1
  * @count:	out: number of events
  * @event:	out: the session's events with their counters
+ * @process:	out: id of the calling process in the pid namespace of the process that called
+ *		CONFIG, or 0 if it has none there
+ * @parent:	out: id of its parent in that namespace, or 0
  *
  * SIFIVE_TRACE_IOC_JOIN. Needs a descriptor of the caller's own file, open for writing, and
  * CAP_PERFMON or CAP_SYS_ADMIN. Channels for the kernel's records (SAMPLING, SWITCHES, instruction
@@ -53,6 +56,8 @@ struct sifive_trace_join {
 	__u32	member;
 	__u32	count;
 	struct sifive_trace_event event[SIFIVE_TRACE_MAX_COUNTERS];
+	__u32	process;
+	__u32	parent;
 };
 
 #define SIFIVE_TRACE_IOC_JOIN \
