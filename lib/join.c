@@ -47,7 +47,7 @@ PERF_INTERNAL int perf_join(struct perf_device *device, struct sifive_trace_join
 				  strerror(errno));
 	device->joined = true;
 	/* The ids are 0 in another namespace, and if the driver is older than these fields. */
-	device->process = join->process ? (int32_t)join->process : getpid();
+	device->process = join->process ? (int32_t)join->process : perf_process_id();
 	device->parent = join->process ? (int32_t)join->parent : getppid();
 	return 0;
 }

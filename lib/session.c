@@ -69,7 +69,7 @@ PERF_LOCAL void forget(bool fork)
 #endif /* PERF_DROPIN */
 	caller = 0;
 	if (perf_pool)
-		perf_pool->pid = getpid();
+		perf_pool->pid = perf_process_id();
 #ifndef PERF_DROPIN
 	if (PERF_MEMBER)
 		perf_auto_child(fork, !in_record, alone);
@@ -98,7 +98,7 @@ PERF_LOCAL int register_process(void)
 PERF_LOCAL bool is_over(int32_t other, int32_t self, uintptr_t frame)
 {
 	return other == self ? perf_frame_left(caller_frame, frame) :
-			       perf_thread_ended(getpid(), other);
+			       perf_thread_ended(perf_process_id(), other);
 }
 
 /*

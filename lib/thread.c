@@ -80,7 +80,8 @@ PERF_INTERNAL bool perf_frame_left(uintptr_t then, uintptr_t now)
 	bool was_there;
 	stack_t stack;
 
-	if (sigaltstack(NULL, &stack))
+	/* The program may define sigaltstack() itself, with hooks. */
+	if (syscall(SYS_sigaltstack, NULL, &stack))
 		return false;
 	/* There is no alternate stack, or a handler runs on one with SS_AUTODISARM. */
 	if (stack.ss_flags & SS_DISABLE)
@@ -162,7 +163,7 @@ PERF_INTERNAL int perf_pool_make(void)
 			return -1;
 		}
 		/* From now on, other threads see the pool. A pool without a pid is a child's. */
-		pool->pid = getpid();
+		pool->pid = perf_process_id();
 		__atomic_store_n(&perf_pool, pool, __ATOMIC_RELEASE);
 	}
 
@@ -186,7 +187,7 @@ PERF_INTERNAL int perf_pool_make(void)
 #ifndef PERF_DROPIN
 	pool->slots = NULL;
 #endif /* PERF_DROPIN */
-	pool->pid = getpid();
+	pool->pid = perf_process_id();
 	pool->process = pool->pid;
 	pool->epoch = epoch;
 	pool->generation = generation ? generation : 1;
@@ -337,7 +338,7 @@ PERF_INTERNAL struct perf_thread *perf_thread_join(void)
 	if (refused == retry)
 		return NULL;
 	/* A child of vfork() shares all of its parent's memory. */
-	if (getpid() != perf_pool->pid) {
+	if (perf_process_id() != perf_pool->pid) {
 		loss = &perf_losses()->children;
 		return NULL;
 	}

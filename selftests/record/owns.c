@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Has functions of its own, with hooks, in place of the C library's, which the library would
+ * otherwise call when it records a thread's first call and a handler's calls. Calls leaf() in
+ * threads, and in a handler that interrupts such calls. Prints "made N", the number of calls.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#define HIDDEN	__attribute__((no_instrument_function))
+
+#define CALLS	10
+#define SIGNALS	20
+#define THREADS	3
+
+static atomic_uint made, signals;
+
+pid_t getpid(void)
+{
+	return (pid_t)syscall(SYS_getpid);
+}
+
+int sigaltstack(const stack_t *stack, stack_t *old)
+{
+	return (int)syscall(SYS_sigaltstack, stack, old);
+}
+
+static void leaf(void)
+{
+	made++;
+}
+
+static HIDDEN void *work(void *unused)
+{
+	int i;
+
+	for (i = 0; i < CALLS; i++)
+		leaf();
+	return unused;
+}
+
+static HIDDEN void signal_soon(void)
+{
+	const struct itimerval soon = { .it_value.tv_usec = 1000 };
+
+	setitimer(ITIMER_REAL, &soon, NULL);
+}
+
+static HIDDEN void on_signal(int number)
+{
+	(void)number;
+	leaf();
+	if (++signals < SIGNALS)
+		signal_soon();
+}
+
+int HIDDEN main(void)
+{
+	pthread_t thread[THREADS];
+	int i;
+
+	for (i = 0; i < THREADS; i++)
+		if (pthread_create(&thread[i], NULL, work, NULL))
+			return 1;
+	for (i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	signal(SIGALRM, on_signal);
+	signal_soon();
+	while (signals < SIGNALS)
+		leaf();
+	printf("made %u\n", made);
+	return 0;
+}
