@@ -38,6 +38,9 @@ struct perf_pool *perf_pool;
 /* The value of perf_pool.retry when the calling thread was last refused. */
 static __thread volatile uint32_t refused PERF_THREAD_MODEL;
 
+/* The calling thread is joining. */
+static __thread volatile bool joining PERF_THREAD_MODEL;
+
 /* The count of losses to which the records of a refused thread are added. */
 static __thread __u64 *volatile loss PERF_THREAD_MODEL;
 
@@ -335,7 +338,8 @@ PERF_INTERNAL struct perf_thread *perf_thread_join(void)
 	int error = errno;
 	uint64_t signals;
 
-	if (refused == retry)
+	/* Prevent recursion, because functions called from here may be instrumented. */
+	if (refused == retry || joining)
 		return NULL;
 	/* A child of vfork() shares all of its parent's memory. */
 	if (perf_process_id() != perf_pool->pid) {
@@ -343,8 +347,8 @@ PERF_INTERNAL struct perf_thread *perf_thread_join(void)
 		return NULL;
 	}
 	loss = &perf_losses()->threads;
-	/* Prevent recursion, because functions called from here may be instrumented. */
 	refused = retry;
+	joining = true;
 
 	perf_signals_block(&signals);
 	thread = perf_self;
@@ -353,6 +357,7 @@ PERF_INTERNAL struct perf_thread *perf_thread_join(void)
 		thread = join_blocked();
 	if (thread)
 		refused = retry - 1;
+	joining = false;
 	perf_signals_restore(&signals);
 	errno = error;
 	return thread;
@@ -388,6 +393,7 @@ PERF_INTERNAL void perf_thread_forget(void)
 
 	perf_self = &nobody;
 	refused = 0;
+	joining = false;
 	if (thread == &nobody)
 		return;
 	/* A record that fork() interrupted uses these until it finds its gate changed. */

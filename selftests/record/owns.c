@@ -2,10 +2,12 @@
 /*
  * Has functions of its own, with hooks, in place of the C library's, which the library would
  * otherwise call when it records a thread's first call and a handler's calls. Calls leaf() in
- * threads, and in a handler that interrupts such calls. Prints "made N", the number of calls.
+ * threads, of which some end while others make their first call, and in a handler that interrupts
+ * such calls. Prints "made N", the number of calls.
  */
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -16,7 +18,7 @@
 
 #define CALLS	10
 #define SIGNALS	20
-#define THREADS	3
+#define THREADS	60
 
 static atomic_uint made, signals;
 
@@ -28,6 +30,18 @@ pid_t getpid(void)
 int sigaltstack(const stack_t *stack, stack_t *old)
 {
 	return (int)syscall(SYS_sigaltstack, stack, old);
+}
+
+int prctl(int option, ...)
+{
+	unsigned long first, second;
+	va_list list;
+
+	va_start(list, option);
+	first = va_arg(list, unsigned long);
+	second = va_arg(list, unsigned long);
+	va_end(list);
+	return (int)syscall(SYS_prctl, option, first, second, 0, 0);
 }
 
 static void leaf(void)
