@@ -23,11 +23,12 @@ record() {
 	cp /tmp/made $name.made
 }
 for how in '"$hows"'; do
-	record drain-$how exits $how -b 8M -- signals
+	record drain-$how exits $how -b 8M --no-children -- signals
 	record children-$how exits $how -b 8M --children --
 done
 for how in exit _exit late interrupt; do
 	record wait-$how exits $how -b 2M --on-full wait -- signals
+	record alone-$how exits $how -b 2M --on-full wait --no-children -- signals
 	record drop-$how exits $how -b 1M --on-full drop -- signals
 	record stop-$how exits $how -b 8M --on-full stop -- signals
 	record static-$how exits-static $how -b 8M -- signals

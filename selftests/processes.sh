@@ -20,7 +20,9 @@ run drops sifive-trace record --children -b 1M --on-full drop -o drops.rtd $p/tr
 tree xor --count xor $p/tree fork 8
 tree sh sh -c "$p/plain | cat"
 tree shells sh -c "$p/plain & $p/tree fork 3; $p/tree exec; wait"
-rec alone $p/tree fork 8; rec quiet --no-children $p/tree fork 8
+for way in "fork 8" exec; do rec usual-${way%% *} $p/tree $way; done; rec usual-daemon $p/tree daemon
+rec usual-sh sh -c "$p/plain | cat"; rec usual-one $p/plain; rec quiet --no-children $p/tree fork 8
+rec usual-static $p/plain-static; rec usual-once --header-once $p/tree fork 3
 rec clash --children --no-children $p/tree fork 8
 rec static --children $p/plain-static; rec stop --children --on-full stop $p/plain; rec all --children -a $p/plain
 tree sampled -i 100us $p/tree fork 8
@@ -46,16 +48,20 @@ cp /tmp/any/unwatched.rtd* .; rm -r /tmp/any /tmp/sifive-trace /tmp/libsifive-pe
 
 # Kill the recorder. The device must then be free again, and the recorded processes must continue.
 sifive-trace record --children -o killed.rtd $p/tree fork 200 >killed.txt 2>killed.err & command=$!
-until [ -s killed.rtd ]; do sleep 0.1; done
+until [ -s killed.rtd.meta ]; do sleep 0.1; done
 kill -9 $command; wait $command
 rec after $p/plain
 while pidof tree >/dev/null; do sleep 0.1; done
 rm -rf /tmp/sifive-trace.*
 
-# The command waits for processes in the background; a signal ends the wait.
-sifive-trace record --children -o waits.rtd sh -c "sleep 1000 & $p/tree work" 2>waits.err & command=$!
+# The command waits for processes in the background; a signal ends the wait. The recorder leads a
+# process group, to which ^C is sent as a terminal would.
+sifive-trace record -o waits.rtd sh -c "sleep 1000 & $p/tree work; exit 3" 2>waits.err & command=$!
 until grep -q "has ended" waits.err; do sleep 0.1; done
 kill $command; wait $command; echo $? >waits.rc; killall sleep
+(until grep -q "has ended" waits-key.err; do sleep 0.1; done; kill -INT -$(pidof sifive-trace)) &
+run waits-key setsid sifive-trace record -o waits-key.rtd sh -c "sleep 1000 & sleep 1000 & $p/tree work; exit 4"
+pidof sleep >waits-key.left; killall sleep
 '
 
 # Programs that can fail because a library is loaded into their process.
@@ -200,7 +206,7 @@ meta fork 'len(m["processes"]) == 9 and len({p["pid"] for p in m["processes"]}) 
 	"fork: the side-car file has each process's parent, command and times"
 meta exec '[len(o.get("in", [])) for o in m["objects"] if o["path"].endswith("/tree")] == [2, 1] and [p["args"][1] for p in m["processes"]] == ["exec", "exec", "work"] and m["processes"][1]["pid"] == m["processes"][2]["pid"] and m["processes"][1]["to"] == m["processes"][2]["from"]' \
 	"exec: the side-car file lists both programs that the process executes, and their objects"
-says daemon "has ended, but its child processes are still running" "daemon: the wait is reported"
+says daemon "has ended, but continues in 1 process: ^C ends the recording" "daemon: the wait is reported"
 
 whole storm 10010 "1000 processes: all calls are recorded"
 meta storm 'len(m["processes"]) == 1001 and any(t.get("named") for t in m["threads"])' \
@@ -243,9 +249,9 @@ meta clone 'm["lost"]["unrecorded"] == 1' "clone() alone: the side-car file coun
 command report --strict "$out/clone.rtd" >/dev/null 2>"$out/strict.err"
 grep -q "not recorded: 1 process that the program created" "$out/strict.err"
 result $? "clone() alone: readers report the child"
-for how in stopped:3 traced:3 alone:8; do
+for how in stopped:3 traced:3 usual-once:3; do
 	says ${how%:*} "not recorded: ${how#*:} processes that the program created (see --children)" \
-		"${how%:*}: without --children, the children are reported"
+		"${how%:*}: only the program is recorded, and its children are reported"
 	# A program whose trace is not drained writes its side-car file itself.
 	[ $how = stopped:3 ] || meta ${how%:*} "m['lost']['unrecorded'] == ${how#*:}" \
 		"${how%:*}: the side-car file counts the children"
@@ -254,8 +260,19 @@ done
 result $? "a program without children: nothing is reported"
 ! grep -q "not recorded" "$out/quiet.err"
 result $? "--no-children: nothing is reported"
-[ "$(leaves alone)" = 10 ]
-result $? "without --children: only the program is recorded"
+for way in fork exec daemon; do
+	whole usual-$way "$(made $way)" "$way: by default the calls of all processes are recorded"
+done
+[ "$(calls usual-sh | grep ackermann)" = "ackermann 44" ]
+result $? "sh -c: by default all calls of a static shell's children are recorded"
+[ "$(calls usual-one | grep ackermann)" = "ackermann 44" ] &&
+	command report "$out/usual-one.rtd" 2>&1 | grep -qE '; [12] headers?, '
+result $? "a program without children: by default the trace has one header for each CPU"
+[ "$(cat "$out/usual-one.err")" = "sifive-trace: /target/record/plain: functions' entries and exits
+$(grep "bytes: sifive-trace report" "$out/usual-one.err")" ]
+result $? "a program without children: by default nothing more is said"
+[ "$(calls usual-static | grep ackermann)" = "ackermann 44" ]
+result $? "a program that is statically linked with the library is recorded by default"
 whole quiet 10 "--no-children: only the program is recorded"
 refused clash 2 "--children and --no-children cannot be combined" "--children is refused with --no-children"
 meta quiet '"processes" not in m' "--no-children: the program has its own session"
@@ -279,8 +296,20 @@ result $? "no temporary folder is left"
 result $? "a killed recorder: the device is free again"
 [ "$(made killed)" = 2010 ]
 result $? "a killed recorder: the recorded processes continue until they have finished"
-[ "$(cat "$out/waits.rc")" = 0 ] && [ "$(leaves waits)" = 10 ]
-result $? "a signal ends the wait for processes in the background, and all records are written"
+[ "$(leaves killed)" -gt 0 ] && host report "$out/killed.rtd" | grep -q instructions
+result $? "a killed recorder: the trace has the names of functions and counters"
+meta killed 'm["early"] and m["processes"][0]["args"][1] == "fork"' \
+	"a killed recorder: the side-car file describes the processes that had joined"
+status waits 3 "SIGTERM during the wait for processes in the background: the exit status is the program's"
+status waits-key 4 "^C during the wait for processes in the background: the exit status is the program's"
+whole waits 10 "SIGTERM ends the wait for processes in the background, and all records are written"
+whole waits-key 10 "^C ends the wait for processes in the background, and all records are written"
+says waits "sh has ended, but continues in 1 process: ^C ends the recording" \
+	"the wait for a process in the background is reported"
+says waits-key "sh has ended, but continues in 2 processes: ^C ends the recording" \
+	"the wait for several processes is reported with their number"
+[ "$(wc -w <"$out/waits-key.left")" = 2 ]
+result $? "^C during the wait ends only the recording"
 
 # ---- programs that a library can make fail ------------------------------------
 

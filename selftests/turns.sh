@@ -27,6 +27,7 @@ rec ring --turn 1ms --on-full wrap -b 1M -e \$twelve \$p/steady
 rec nocycles -e instructions,r1,r2,r3,r4,r5,r6,r7 \$p/steady
 rec nosamples -i 1ms -e \$twelve \$p/busy 1
 rec nochildren -C 0 --children -e \$twelve \$p/steady
+rec alone -C 0 -e \$twelve \$p/tree fork 3
 rec short --turn 999us -e \$twelve \$p/steady
 rec long --turn 51ms -e \$twelve \$p/steady
 "
@@ -93,6 +94,11 @@ result $? "decode prints no difference across a change of turns"
 refused nocycles 125 "add cycles to the list" "more events than counters are refused without cycles, which scale the other counts"
 refused nosamples 125 "need all counters that can count it" "-i: without turns, each event needs a counter"
 refused nochildren 125 "need all counters that can count it" "--children: each event needs a counter"
+says alone "processes that the program creates are not recorded: event " \
+	"events that take turns: only the program is recorded, and the reason is reported"
+says alone "not recorded: 3 processes" "events that take turns: the processes that were not recorded are reported"
+[ "$(calls alone | sed -n 's/^leaf //p')" = 10 ]
+result $? "events that take turns: the program's calls are recorded"
 refused short 2 "1ms to 50ms" "--turn of less than 1 ms is refused"
 refused long 2 "1ms to 50ms" "--turn of more than 50 ms is refused"
 

@@ -173,8 +173,8 @@ static pid_t record(const char *trace, const char *how, bool tree)
 	char **argv = (char *[]){
 		"sifive-trace", "record", "-q", "-b", strcmp(how, "drop") ? "64k" : "1M",
 		"--on-full", (char *)how, "-o", (char *)trace,
-		tree ? "--children" : RECORD "soak", tree ? RECORD "tree" : "1",
-		tree ? "fork" : NULL, "20", NULL,
+		tree ? "--children" : "--no-children", tree ? RECORD "tree" : RECORD "soak",
+		tree ? "fork" : "1", tree ? "20" : NULL, NULL,
 	};
 
 	return run(argv, NULL);

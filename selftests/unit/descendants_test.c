@@ -319,4 +319,23 @@ TEST_F(descendants, programs_are_kept_only_if_needed)
 	EXPECT_EQ(1, descendants_children(&self->descendants, PROGRAM));
 }
 
+TEST_F(descendants, running_processes_are_counted)
+{
+	forks(self, 10, getpid(), PROGRAM);
+	executes(self, 20, PROGRAM, "/bin/program", true);
+	forks(self, 30, PROGRAM, CHILD);
+	executes(self, 40, CHILD, "/bin/first", true);
+	executes(self, 50, CHILD, "/bin/second", false);
+	forks(self, 60, CHILD, OTHER);
+	descendants_apply(&self->descendants, 100);
+	EXPECT_EQ(2, descendants_running(&self->descendants, PROGRAM));
+	task(self, PERF_RECORD_EXIT, 110, PROGRAM, getpid());
+	task(self, PERF_RECORD_EXIT, 120, CHILD, PROGRAM);
+	descendants_apply(&self->descendants, 200);
+	EXPECT_EQ(1, descendants_running(&self->descendants, PROGRAM));
+	task(self, PERF_RECORD_EXIT, 210, OTHER, getpid());
+	descendants_apply(&self->descendants, 1000);
+	EXPECT_EQ(0, descendants_running(&self->descendants, PROGRAM));
+}
+
 TEST_HARNESS_MAIN

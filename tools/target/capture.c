@@ -86,10 +86,21 @@ static int begin(struct perf_device *device, struct perf_setup *setup, bool thre
 	return perf_device_sample(device, sampling, setup->type, threads && setup->header_once);
 }
 
+/* Without -C, record on the CPUs that the program may run on. */
+static int use_affinity(struct perf_setup *setup)
+{
+	if (CPU_COUNT(&setup->cpus) ||
+	    !sched_getaffinity(0, sizeof(setup->cpus), &setup->cpus))
+		return 0;
+	return perf_error("cannot read the program's CPU affinity: %s", strerror(errno));
+}
+
 int capture_begin(struct perf_device *device, struct perf_setup *setup, bool threads)
 {
 	int cpu;
 
+	if (threads && use_affinity(setup))
+		return -1;
 	if (!CPU_COUNT(&setup->cpus))
 		for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
 			CPU_SET(cpu, &setup->cpus);
@@ -105,18 +116,16 @@ int capture_begin(struct perf_device *device, struct perf_setup *setup, bool thr
 	return begin(device, setup, threads);
 }
 
-int capture_try(const struct perf_setup *wanted, struct capture_mark *mark)
+int capture_try(const struct perf_setup *wanted, bool threads, struct capture_mark *mark)
 {
 	struct sifive_trace_status status = { .size = sizeof(status) };
 	struct perf_setup setup = *wanted;
 	struct perf_device device;
 	int error;
 
-	if (!CPU_COUNT(&setup.cpus) &&
-	    sched_getaffinity(0, sizeof(setup.cpus), &setup.cpus))
-		return perf_error("cannot read the program's CPU affinity: %s",
-				  strerror(errno));
-	error = begin(&device, &setup, false);
+	if (use_affinity(&setup))
+		return -1;
+	error = begin(&device, &setup, threads);
 	if (!error && ioctl(device.fd, SIFIVE_TRACE_IOC_STATUS, &status))
 		error = perf_error("%s: %s", machine_device(), strerror(errno));
 	mark->buffer = status.buffer;

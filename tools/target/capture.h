@@ -49,11 +49,12 @@ struct capture_mark {
 /**
  * capture_try() - check that the resources that a program will request are available
  * @wanted:	settings that the program will request
+ * @threads:	as for capture_begin()
  * @mark:	set, except for @pid and @began
  *
  * Takes all resources and releases them again. Return: 0, or -1 with sifive_trace_error().
  */
-int capture_try(const struct perf_setup *wanted, struct capture_mark *mark);
+int capture_try(const struct perf_setup *wanted, bool threads, struct capture_mark *mark);
 
 /**
  * struct capture_details - what a side-car file contains about the programs; pointers may be NULL

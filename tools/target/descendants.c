@@ -420,3 +420,13 @@ size_t descendants_children(const struct descendants *d, pid_t program)
 		children += d->image[i].base && d->image[i].pid != program;
 	return children;
 }
+
+size_t descendants_running(const struct descendants *d, pid_t program)
+{
+	size_t running = 0, i;
+
+	for (i = 1; i < d->count; i++)
+		running += d->image[i].to == UINT64_MAX && !d->image[i].gone &&
+			   d->image[i].pid != program;
+	return running;
+}

@@ -82,6 +82,12 @@ void descendants_rest(struct descendants *d, pid_t program, char **argv,
 		      struct tree *tree, const struct trigger_clock *clock,
 		      struct descendants_rest *rest);
 
+/**
+ * descendants_running() - return the number of processes that descend from the command and have
+ * not ended, without @program; 0 if unknown
+ */
+size_t descendants_running(const struct descendants *d, pid_t program);
+
 /** descendants_children() - return the number of processes that descend from @program */
 size_t descendants_children(const struct descendants *d, pid_t program);
 

@@ -131,10 +131,10 @@ static const struct cli_option how_options[] = {
 	  .help = "with --calls: copy the program and its shared objects to PATH.files, where commands that read the trace find them",
 	  .set = cli_flag, .offset = offsetof(struct recording, archive) },
 	{ .name = "children",
-	  .help = "also record the processes that the program creates, until all of them have ended; requires --on-full drain (default), wait or drop",
+	  .help = "also record the processes that the program creates, until all of them have ended (default where possible; given, it is an error otherwise); requires --on-full drain (default), wait or drop",
 	  .set = cli_flag, .offset = offsetof(struct recording, children) },
 	{ .name = "no-children",
-	  .help = "record only the program (default), and do not report how many processes it creates",
+	  .help = "record only the program, until it ends, and do not report how many processes it creates",
 	  .set = cli_flag, .offset = offsetof(struct recording, alone) },
 	{ .name = "on-full", .value = "stop|wrap|drain|wait|drop",
 	  .help = "drain (default): copy the buffer to the file while the program runs, and report what was lost; stop: end the recording when the buffer is full (default where draining is not possible); wrap: overwrite the oldest bytes, as --ring does; wait: drain, and make the program wait for the command; drop: drain, and make the program drop and count records while the buffer has no room",
@@ -403,6 +403,11 @@ static int check_auto_filter(void)
  */
 static int record_here(struct recording *r)
 {
+	if (r->join && !r->children && record_check_join(r))
+		r->join = false;
+	/* Events take turns only if the library in the program sets up the session. */
+	if (r->loads && !r->join)
+		r->setup.parsed.turn_us = r->setup.turn_us;
 	return r->join || !r->loads ? record_session(r) : record_with_library(r);
 }
 
@@ -481,6 +486,18 @@ static int record_filtered(struct recording *r)
 	return status;
 }
 
+/*
+ * Whether processes join the recording without --children: if nothing that the user requested
+ * prevents it. With --header-once they do not, because processes that share a channel write a
+ * header each.
+ */
+static bool joins_unasked(const struct recording *r)
+{
+	return !r->alone && !r->all && !recording_attaches(r) && r->calls == CALLS_NONE &&
+	       !r->firmware && is_drained(r) && !r->program.library && !r->program.traces &&
+	       !(r->setup.options.flags & SIFIVE_TRACE_HEADER_ONCE);
+}
+
 /* Check the options, choose how to record the program, and record it. */
 static int record(struct recording *r)
 {
@@ -505,6 +522,7 @@ static int record(struct recording *r)
 	     r->setup.options.flags & SIFIVE_TRACE_HEADER_ONCE ||
 	     r->setup.options.count_type != SIFIVE_TRACE_XOR))
 		return usage_error("--header-interval needs --count xor and --ring or --on-full drain, and cannot be combined with --header-once");
+	r->join = r->children || joins_unasked(r);
 	/* Sample if there would be no records otherwise. */
 	r->sampled = setup_sampled(&r->setup);
 	if ((!r->loads || !r->program.hooks) && r->calls == CALLS_NONE && !r->sampled)
@@ -520,9 +538,6 @@ static int record(struct recording *r)
 		r->setup.per_cpu = true;
 	if (setup_finish(&r->setup))
 		return EXIT_USAGE;
-	/* Events take turns only if the library in the program sets up the session. */
-	if (r->loads && !r->join)
-		r->setup.parsed.turn_us = r->setup.turn_us;
 	if (is_drained(r))
 		r->setup.parsed.take.flags |= SIFIVE_TRACE_CONFIG_DRAIN;
 	if (r->on_full == ON_FULL_WAIT)
@@ -537,8 +552,11 @@ static int record(struct recording *r)
 	    calls_choose(&r->setup.parsed.take, r->mode, r->all, r->children))
 		return recording_refuse();
 	if (((r->loads && !r->program.library) || r->join) &&
-	    program_library(&r->program, r->load, r->library))
-		return EXIT_RECORD;
+	    program_library(&r->program, r->load, r->library)) {
+		if (r->loads || r->children)
+			return EXIT_RECORD;
+		r->join = false;
+	}
 	launch_begin();
 	r->mask = recording_restrict(r);
 	error = record_filtered(r);
@@ -595,7 +613,7 @@ const struct cli_command record_command = {
 	.run = command_record,
 	.summary = "run a program and record what it does",
 	.arguments = "[--] PROGRAM [ARGUMENT]...",
-	.help = "Run a program and record what it does: each function entry and exit of a program or shared object that was compiled with -finstrument-functions, and samples of other programs. The program is unchanged: a shared library is loaded into it. A static program is only sampled, unless it is linked with libsifive-perf.a.",
+	.help = "Run a program and record what it and the processes that it creates do: each function entry and exit of a program or shared object that was compiled with -finstrument-functions, and samples of other programs. The program is unchanged: a shared library is loaded into it. A static program is only sampled, unless it is linked with libsifive-perf.a.",
 	.groups = record_groups,
 	.status = "Exit status: the program's; 128 plus the number of the signal that ended it; 125 nothing was recorded, 126 the program cannot be run, 127 it was not found, 2 usage error.",
 	.program = true,

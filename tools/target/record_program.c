@@ -103,7 +103,7 @@ static void meanwhile_program(void *argument, const sigset_t *mask)
 
 static int try_program(struct recording *r)
 {
-	if (capture_try(&r->setup.parsed, &r->mark))
+	if (capture_try(&r->setup.parsed, false, &r->mark))
 		return -1;
 	return recording_drains(r) ? drain_check(r->mark.sinks) : 0;
 }

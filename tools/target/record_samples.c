@@ -217,14 +217,12 @@ int record_snapshot(struct recording *r)
 	return 0;
 }
 
-/* Write the initial side-car files of pieces, which save() replaces. */
+/* Write preliminary side-car files, which save() replaces. */
 static int begin_files(struct recording *r)
 {
 	char description[] = "/tmp/sifive-trace.XXXXXX";
 	int fd, error;
 
-	if (!recording_in_pieces(r))
-		return 0;
 	fd = mkstemp(description);
 	if (fd < 0) {
 		report("%s: %s", description, strerror(errno));
@@ -235,6 +233,25 @@ static int begin_files(struct recording *r)
 		capture_heads(r->device.fd, &r->drain, description);
 	unlink(description);
 	return error ? -1 : 0;
+}
+
+/*
+ * For launch.meanwhile. Write a side-car file each time the number of processes that have joined
+ * has doubled, so that the trace can be read if the command is killed.
+ */
+static void meanwhile_session(void *argument, const sigset_t *mask)
+{
+	struct recording *r = argument;
+	size_t count;
+
+	recording_meanwhile(argument, mask);
+	if (!r->join || recording_in_pieces(r) || !machine_side_car())
+		return;
+	count = tree_count(&r->tree);
+	if (!count || count < 2 * r->described)
+		return;
+	r->described = count;
+	begin_files(r);
 }
 
 static int begin_samples(struct recording *r)
@@ -251,12 +268,30 @@ static int begin_samples(struct recording *r)
 	return recording_drains(r) ? drain_check(capture.sinks) : 0;
 }
 
+int record_check_join(struct recording *r)
+{
+	struct capture_mark mark;
+
+	if (!capture_try(&r->setup.parsed, true, &mark) && !drain_check(mark.sinks))
+		return tree_open(&r->tree);
+	snprintf(r->no_join, sizeof(r->no_join), "%s", sifive_trace_error());
+	return -1;
+}
+
 /* Report that processes in the background are still being recorded. */
 static void left(void *argument)
 {
-	const struct recording *r = argument;
+	struct recording *r = argument;
+	size_t count;
 
-	if (!r->quiet)
+	if (r->quiet)
+		return;
+	recording_see_objects(r);
+	count = descendants_running(&r->descendants, r->launched.pid);
+	if (count)
+		report("%s has ended, but continues in %zu process%s: ^C ends the recording",
+		       r->argv[0], count, count == 1 ? "" : "es");
+	else
 		report("%s has ended, but its child processes are still running: ^C ends the recording",
 		       r->argv[0]);
 }
@@ -338,12 +373,15 @@ static void begin_objects(struct recording *r)
 }
 
 /*
- * Whether expected samples are missing. If processes join the session, samples are expected only if
- * the user requested them.
+ * Whether expected samples are missing. If several processes are recorded, samples are expected
+ * only if the user requested them: any of the processes may have written records.
  */
 static bool lacks_samples(const struct recording *r)
 {
-	return r->launched.ran && (r->join ? r->sampled : setup_sampled(&r->setup)) &&
+	const bool several = r->join && (r->children ||
+					 descendants_children(&r->descendants, r->launched.pid));
+
+	return r->launched.ran && (several ? r->sampled : setup_sampled(&r->setup)) &&
 	       capture_samples(r->device.fd);
 }
 
@@ -352,7 +390,7 @@ int record_session(struct recording *r)
 	struct perf_device *device = &r->device;
 	struct launch launch = {
 		.path = r->program.path, .before = start, .argument = r,
-		.meanwhile = recording_meanwhile, .children = r->join, .left = left,
+		.meanwhile = meanwhile_session, .children = r->join, .left = left,
 	};
 	int status = EXIT_RECORD;
 	bool written;
@@ -364,7 +402,7 @@ int record_session(struct recording *r)
 			(r->join ? SIFIVE_TRACE_SAMPLING_CHILDREN : 0);
 	if (r->join && recording_check_filter(r))
 		return EXIT_RECORD;
-	if ((r->join || recording_attaches(r)) && tree_open(&r->tree))
+	if ((r->join || recording_attaches(r)) && !*r->tree.folder && tree_open(&r->tree))
 		return EXIT_RECORD;
 	if (recording_take(r, begin_samples)) {
 		recording_refuse();
@@ -383,7 +421,7 @@ int record_session(struct recording *r)
 	recording_remove_files(r);
 	if (recording_drain(r, device->capture, r->mark.sinks))
 		goto out;
-	if (begin_files(r)) {
+	if (recording_in_pieces(r) && begin_files(r)) {
 		recording_forget_files(r);
 		goto out;
 	}

@@ -42,6 +42,8 @@ void recording_announce(const struct recording *r, bool library)
 			 o->interval, plural(o->interval));
 	if (r->quiet)
 		return;
+	if (*r->no_join)
+		report("processes that the program creates are not recorded: %s", r->no_join);
 	if (r->calls != CALLS_NONE)
 		report("%s%s: instruction trace%s%s", recorded,
 		       r->all ? ", and everything else that runs" :
@@ -212,7 +214,7 @@ void recording_watch(struct recording *r, bool threads)
 	const bool mappings = !r->loads || r->join || waits(r);
 	int error;
 
-	/* Without --children, processes are only counted. */
+	/* If processes do not join, they are only counted. */
 	r->descendants.programs = r->join;
 	error = watch_open(&r->watch, true, mappings,
 			   threads && !names_open(&r->names) ? &r->names : NULL,

@@ -39,12 +39,16 @@
  *		command runs
  * @command:	program to run while running processes are recorded, with its arguments; empty to
  *		record until these processes end
- * @children:	set by --children, to also record the processes that the program creates
- * @alone:	set by --no-children, to suppress reports of processes that are not recorded
+ * @children:	set by --children: it is an error if processes that the program creates cannot be
+ *		recorded
+ * @alone:	set by --no-children, to record only the program, and to suppress reports of
+ *		processes that are not recorded
  * @loads:	set if the library, preloaded or linked, records the program
  * @firmware:	set if firmware counts one of the events, so that the kernel writes all records
  * @sampled:	set if the user requested samples
  * @join:	set if the command holds the session, and processes that use the library join it
+ * @no_join:	why they cannot join, "" if that was not tried, or they can
+ * @described:	number of programs that the preliminary side-car file describes
  * @tree:	recorded processes, if @join or @attach is set
  * @device:	the session, if the command itself holds it
  * @broken:	set if STOP of @device has returned an error
@@ -115,6 +119,7 @@ struct recording {
 	bool		firmware;
 	bool		sampled;
 	bool		join;
+	char		no_join[512];
 	bool		quiet;
 	int		calls;
 	int		mode;
@@ -131,6 +136,7 @@ struct recording {
 	bool		archive;
 	mode_t		mask;
 	struct tree	tree;
+	size_t		described;
 };
 
 /**
@@ -147,6 +153,12 @@ int record_with_library(struct recording *r);
  * use the library join the session. Return: the exit status.
  */
 int record_session(struct recording *r);
+
+/**
+ * record_check_join() - check that processes can join the recording; return 0, or -1 with the
+ * reason in @no_join
+ */
+int record_check_join(struct recording *r);
 
 /** recording_give_library() - for launch.before: load the library into the program */
 int recording_give_library(void *argument);
