@@ -22,6 +22,7 @@ tree sh sh -c "$p/plain | cat"
 tree shells sh -c "$p/plain & $p/tree fork 3; $p/tree exec; wait"
 for way in "fork 8" exec; do rec usual-${way%% *} $p/tree $way; done; rec usual-daemon $p/tree daemon
 rec usual-sh sh -c "$p/plain | cat"; rec usual-one $p/plain; rec quiet --no-children $p/tree fork 8
+echo wrong >/tmp/wrong; rec usual-filter --filter /tmp/wrong $p/plain
 rec usual-static $p/plain-static; rec usual-once --header-once $p/tree fork 3
 rec clash --children --no-children $p/tree fork 8
 rec static --children $p/plain-static; rec stop --children --on-full stop $p/plain; rec all --children -a $p/plain
@@ -271,6 +272,7 @@ result $? "a program without children: by default the trace has one header for e
 [ "$(cat "$out/usual-one.err")" = "sifive-trace: /target/record/plain: functions' entries and exits
 $(grep "bytes: sifive-trace report" "$out/usual-one.err")" ]
 result $? "a program without children: by default nothing more is said"
+refused usual-filter 125 "the program was not run" "a filter that cannot be read is refused by default"
 [ "$(calls usual-static | grep ackermann)" = "ackermann 44" ]
 result $? "a program that is statically linked with the library is recorded by default"
 whole quiet 10 "--no-children: only the program is recorded"

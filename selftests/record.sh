@@ -519,11 +519,12 @@ finds nofunnel 1 "they send to a funnel, and no funnel was found" \
 # ---- errors --------------------------------------------------------------------------
 
 board fpga -- '
-for how in fault kill "at once" background; do
+for how in fault kill "at once"; do
 	rec "end-${how%% *}" $p/ends "$how"
 done
-rec end-unrun $p/ends unlike 50 125
-rec end-high $p/ends unlike 50 200
+rec end-background --no-children $p/ends background
+rec end-unrun --no-children $p/ends unlike 50 125
+rec end-high --no-children $p/ends unlike 50 200
 rec end-sram --sink sram $p/ends copy
 until sifive-trace dump -o end-dump.rtd 2>/dev/null; do sleep 0.1; done; cp end-sram.rtd.meta end-dump.rtd.meta
 # Run the command in its own process group, as in a terminal.

@@ -96,6 +96,25 @@ TEST_F(launch, program_that_handles_interrupts_keeps_its_children)
 	EXPECT_EQ(0, access("late", F_OK));
 }
 
+/* A shell that executes the command leaves it its children. */
+TEST_F(launch, earlier_children_are_not_waited_for)
+{
+	const pid_t earlier = fork();
+
+	if (!earlier) {
+		while (!access("keep", F_OK))
+			usleep(10000);
+		_exit(0);
+	}
+	EXPECT_EQ(5, run(self, "exit 5"));
+	EXPECT_EQ(0, self->left);
+	EXPECT_EQ(6, run(self, "(" UNTIL("left") "echo >late) & exit 6"));
+	EXPECT_EQ(1, self->left);
+	EXPECT_EQ(0, access("late", F_OK));
+	EXPECT_EQ(0, kill(earlier, SIGKILL));
+	EXPECT_EQ(earlier, waitpid(earlier, NULL, 0));
+}
+
 TEST_F(launch, interrupt_that_ends_the_program_ends_the_wait)
 {
 	self->number = SIGINT;

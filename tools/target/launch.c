@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -12,6 +13,14 @@
 
 #include "../command.h"
 #include "launch.h"
+#include "proc.h"
+
+/* Maximum number of children that the command can have before it runs the program. */
+#define EARLIER_MAX	256
+
+/* These children, for example those of a shell that has executed the command. */
+static pid_t earlier[EARLIER_MAX];
+static size_t earlier_count;
 
 /* Process id of the running program, or 0, for the signal handlers. */
 static volatile sig_atomic_t running;
@@ -144,6 +153,48 @@ static int exit_status(int status, int *number)
 	return EXIT_SIGNAL + *number;
 }
 
+static bool is_child(pid_t pid)
+{
+	char parent[16];
+
+	return proc_status(pid, "PPid", parent, sizeof(parent)) && atoi(parent) == getpid();
+}
+
+static int add_earlier(void *unused, pid_t pid)
+{
+	(void)unused;
+	if (earlier_count < EARLIER_MAX && is_child(pid))
+		earlier[earlier_count++] = pid;
+	return 0;
+}
+
+static int is_later(void *unused, pid_t pid)
+{
+	size_t i;
+
+	(void)unused;
+	for (i = 0; i < earlier_count; i++)
+		if (earlier[i] == pid)
+			return 0;
+	return is_child(pid);
+}
+
+static void forget_earlier(pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < earlier_count; i++)
+		if (earlier[i] == pid)
+			earlier[i--] = earlier[--earlier_count];
+}
+
+/* Whether the command has children that it did not have before it ran the program. */
+static bool has_later(void)
+{
+	return !waitid(P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT) &&
+	       (!earlier_count || proc_each("/proc", is_later, NULL));
+}
+
 static void wait_once(const struct launch *launch, const sigset_t *mask)
 {
 	if (launch->meanwhile)
@@ -162,10 +213,11 @@ static int wait_for(const struct launch *launch, pid_t pid, int *number)
 	sigdelset(&mask, SIGCHLD);
 	while (!ended || (launch->children && !interrupted)) {
 		got = waitpid(launch->children ? -1 : pid, &status, WNOHANG);
-		if (got < 0)
+		if (got < 0 || (!got && ended && !has_later()))
 			break;
 		if (!got)
 			wait_once(launch, &mask);
+		forget_earlier(got);
 		if (got != pid)
 			continue;
 		result = exit_status(status, number);
@@ -174,7 +226,7 @@ static int wait_for(const struct launch *launch, pid_t pid, int *number)
 		/* If ^C has ended the program, it also ends the wait for other processes. */
 		if (offered && WIFSIGNALED(status))
 			interrupted = 1;
-		if (launch->children && !interrupted && !waitid(P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT))
+		if (launch->children && !interrupted && has_later())
 			launch->left(launch->argument);
 	}
 	if (!ended)
@@ -201,8 +253,12 @@ int launch_run(const struct launch *launch, struct launched *launched)
 		report("cannot create a process: %s", strerror(errno));
 		return status;
 	}
-	if (launch->children)
+	earlier_count = 0;
+	if (launch->children) {
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
+		if (has_later())
+			proc_each("/proc", add_earlier, NULL);
+	}
 	launched->pid = fork();
 	if (!launched->pid) {
 		return_signals();

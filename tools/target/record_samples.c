@@ -21,6 +21,9 @@
 #include "sidecar.h"
 #include "snapshot.h"
 
+/* Number of processes after which preliminary side-car files are no longer rewritten. */
+#define DESCRIBED_MAX	64
+
 static int start(void *argument)
 {
 	struct recording *r = argument;
@@ -237,7 +240,8 @@ static int begin_files(struct recording *r)
 
 /*
  * For launch.meanwhile. Write a side-car file each time the number of processes that have joined
- * has doubled, so that the trace can be read if the command is killed.
+ * has doubled, so that the trace can be read if the command is killed. Do not delay draining by
+ * describing many.
  */
 static void meanwhile_session(void *argument, const sigset_t *mask)
 {
@@ -245,7 +249,8 @@ static void meanwhile_session(void *argument, const sigset_t *mask)
 	size_t count;
 
 	recording_meanwhile(argument, mask);
-	if (!r->join || recording_in_pieces(r) || !machine_side_car())
+	if (!r->join || recording_in_pieces(r) || !machine_side_car() ||
+	    r->described >= DESCRIBED_MAX)
 		return;
 	count = tree_count(&r->tree);
 	if (!count || count < 2 * r->described)
@@ -400,8 +405,10 @@ int record_session(struct recording *r)
 	if (names_samples(r))
 		r->setup.parsed.sampling.flags |= SIFIVE_TRACE_SAMPLING_THREADS |
 			(r->join ? SIFIVE_TRACE_SAMPLING_CHILDREN : 0);
-	if (r->join && recording_check_filter(r))
+	if (r->join && recording_check_filter(r)) {
+		tree_close(&r->tree);
 		return EXIT_RECORD;
+	}
 	if ((r->join || recording_attaches(r)) && !*r->tree.folder && tree_open(&r->tree))
 		return EXIT_RECORD;
 	if (recording_take(r, begin_samples)) {
