@@ -434,8 +434,10 @@ int capture_heads(int fd, const struct drain *drain, const char *description)
 
 	for (i = 0; i < drain->sinks && !error; i++) {
 		perf_device_file(name, drain->path, i, drain->sinks);
-		error = capture_sink(fd, i, &sink) ||
-			sidecar_write(fd, name, &sink, description, NULL, drain, 0);
+		error = capture_sink(fd, i, &sink);
+		/* If this file is not replaced, the end of the recording is missing. */
+		sink.gaps++;
+		error = error || sidecar_write(fd, name, &sink, description, NULL, drain, 0);
 	}
 	return error ? -1 : 0;
 }

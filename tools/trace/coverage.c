@@ -136,6 +136,7 @@ const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE])
 {
 	uint64_t run = input->meta.coverage.run_ns, lost = coverage_lost(input);
 	uint64_t gaps = coverage_gaps(input), pauses = input->meta.coverage.pauses;
+	uint64_t missing = coverage_missing(input);
 	enum coverage coverage = coverage_of(input);
 	size_t used;
 	char part[2 * UNITS_SIZE + 16], whole[UNITS_SIZE] = "the run", cause[CAUSE_SIZE];
@@ -156,11 +157,14 @@ const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE])
 	else if (coverage == COVERAGE_ALL)
 		snprintf(text, COVERAGE_SIZE, "covers all of %s", whole);
 	used = strlen(text);
-	if (gaps)
+	if (gaps && missing)
 		used += (size_t)snprintf(text + used, COVERAGE_SIZE - used,
 					 "%s%" PRIu64 " bytes are missing in %" PRIu64 " place%s",
-					 used ? "; " : "", coverage_missing(input), gaps,
-					 gaps == 1 ? "" : "s");
+					 used ? "; " : "", missing, gaps, gaps == 1 ? "" : "s");
+	else if (gaps)
+		used += (size_t)snprintf(text + used, COVERAGE_SIZE - used,
+					 "%sdata is missing in %" PRIu64 " place%s",
+					 used ? "; " : "", gaps, gaps == 1 ? "" : "s");
 	if (pauses)
 		used += (size_t)snprintf(text + used, COVERAGE_SIZE - used,
 					 "%spaused %" PRIu64 " time%s, %s", used ? "; " : "",
