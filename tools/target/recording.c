@@ -42,7 +42,8 @@ void recording_announce(const struct recording *r, bool library)
 			 o->interval, plural(o->interval));
 	if (r->quiet)
 		return;
-	if (*r->no_join)
+	/* If draining is not possible, recording_announce_stop() has reported the reason. */
+	if (*r->no_join && recording_drains(r))
 		report("processes that the program creates are not recorded: %s", r->no_join);
 	if (r->calls != CALLS_NONE)
 		report("%s%s: instruction trace%s%s", recorded,
