@@ -37,7 +37,7 @@ done
 touch /tmp/enough; wait
 run two-begin sifive-trace start -C 0 -i 1ms; both >/dev/null; sh -c "$enough"; wait
 run two-end sifive-trace stop; run two-dump sifive-trace dump -o two-hand.rtd
-run two-alone sifive-trace record -C 0 -i 1ms -o two-alone.rtd $p/busy-static 100
+run two-alone sifive-trace record --no-children -C 0 -i 1ms -o two-alone.rtd $p/busy-static 100
 
 # Run each command in its own process group, as in a terminal: nohup or & would make it ignore
 # signals.
@@ -581,7 +581,7 @@ EOF
 	result $? "$name: samples belong to the threads of the programs that they interrupted"
 done
 host decode --format csv "$out/two-alone.rtd" | awk -F, 'NR > 1 && $NF != "" { bad = 1 } END { exit bad }'
-result $? "samples of a single program do not name threads"
+result $? "--no-children: samples of a single program do not name threads"
 
 for name in drained-static drained-all; do
 	status $name 5 "$name: the command returns the program's exit status"
