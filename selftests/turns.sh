@@ -94,7 +94,7 @@ result $? "decode prints no difference across a change of turns"
 refused nocycles 125 "add cycles to the list" "more events than counters are refused without cycles, which scale the other counts"
 refused nosamples 125 "need all counters that can count it" "-i: without turns, each event needs a counter"
 refused nochildren 125 "need all counters that can count it" "--children: each event needs a counter"
-says alone "processes that the program creates are not recorded: event " \
+says alone "processes that the program creates are not recorded: cannot count " \
 	"events that take turns: only the program is recorded, and the reason is reported"
 says alone "not recorded: 3 processes" "events that take turns: the processes that were not recorded are reported"
 [ "$(calls alone | sed -n 's/^leaf //p')" = 10 ]
