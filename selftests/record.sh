@@ -797,5 +797,4 @@ refused high 125 "use a channel below 16" "p550: --channel is refused in the upp
 # -type f omits o-old.rtd, a link to a file that only the board has.
 selftests/format/compare.py "$build/sifive-trace" $(find "$out" -name '*.rtd' -type f)
 result $? "a reader written from the format's description reads the same records as the command from all traces"
-
 results_end
