@@ -223,8 +223,8 @@ QUEUE := kernels debug unit board-$(firstword $(BOARDS)) record counters hardwar
 built: board
 	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) all
 
-# ccache reuses objects that any checkout has compiled. The tests use Debian's programs: another
-# python3, as of a manager of versions, can take a second to start.
+# ccache reuses objects that any checkout has compiled. The tests use Debian's programs, because
+# another python3, such as one from a version manager, can take a second to start.
 check check-%: export PATH := /usr/lib/ccache:/usr/bin:$(PATH)
 check check-%: export CCACHE_BASEDIR = $(CURDIR)
 

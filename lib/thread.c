@@ -83,7 +83,7 @@ PERF_INTERNAL bool perf_frame_left(uintptr_t then, uintptr_t now)
 	bool was_there;
 	stack_t stack;
 
-	/* The program may define sigaltstack() itself, with hooks. */
+	/* The program may define its own sigaltstack(), which may be instrumented. */
 	if (syscall(SYS_sigaltstack, NULL, &stack))
 		return false;
 	/* There is no alternate stack, or a handler runs on one with SS_AUTODISARM. */

@@ -389,7 +389,7 @@ PERF_INTERNAL void perf_threads_settle(void);
 /* Return the counts of lost records; those of a child are discarded. */
 PERF_INTERNAL struct sifive_trace_losses *perf_losses(void);
 
-/* The program may define getpid() itself, with hooks. */
+/* The program may define its own getpid(), which may be instrumented. */
 PERF_INLINE int32_t perf_process_id(void)
 {
 	return (int32_t)syscall(SYS_getpid);

@@ -308,9 +308,9 @@ status waits 3 "SIGTERM during the wait for processes in the background: the exi
 status waits-key 4 "^C during the wait for processes in the background: the exit status is the program's"
 whole waits 10 "SIGTERM ends the wait for processes in the background, and all records are written"
 whole waits-key 10 "^C ends the wait for processes in the background, and all records are written"
-says waits "sh has ended, but continues in 1 process: ^C ends the recording" \
+says waits "sh has ended, but 1 child process is still running: ^C ends the recording" \
 	"the wait for a process in the background is reported"
-says waits-key "sh has ended, but continues in 2 processes: ^C ends the recording" \
+says waits-key "sh has ended, but 2 child processes are still running: ^C ends the recording" \
 	"the wait for several processes is reported with their number"
 [ "$(wc -w <"$out/waits-key.left")" = 2 ]
 result $? "^C during the wait ends only the recording"

@@ -301,7 +301,7 @@ void put_right(struct output *output, const char *text, size_t width)
 	put_text(output, text);
 }
 
-/* Write in a colour, or without if it is NULL, or the output has no styles. */
+/* Write in a colour, unless it is NULL or the output has no styles. */
 static void put_coloured(struct output *output, const char *text, size_t width, const char *colour)
 {
 	if (!output->styled || !colour) {

@@ -61,7 +61,7 @@ bool output_failed(const struct output *output);
 
 /*
  * When text is bold or coloured, in the order of the keywords of --color. OUTPUT_STYLES_AUTO: on a
- * terminal, unless $NO_COLOR is set or $TERM is "dumb".
+ * terminal, unless $NO_COLOR is not empty, or $TERM is unset or "dumb".
  */
 enum output_styles {
 	OUTPUT_STYLES_AUTO,
@@ -91,7 +91,7 @@ void put_right(struct output *output, const char *text, size_t width);
 void put_left(struct output *output, const char *text, size_t width);
 /* Like put_right(), with a number that is not exact ("~") in yellow, if the output has styles. */
 void put_cell(struct output *output, const char *text, size_t width);
-/* Like put_cell(), with a share of at least 5 % in red, and of at least 0.5 % in green. */
+/* Like put_cell(), but with shares of at least 5 % in red, others of at least 0.5 % in green. */
 void put_percent(struct output *output, const char *text, size_t width, double percent);
 /* Write ticks, or seconds with nine decimals if @hz is not 0. */
 void put_time(struct output *output, uint64_t ticks, uint64_t hz, size_t width);

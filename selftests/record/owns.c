@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Has functions of its own, with hooks, in place of the C library's, which the library would
- * otherwise call when it records a thread's first call and a handler's calls. Calls leaf() in
- * threads, of which some end while others make their first call, and in a handler that interrupts
+ * Defines instrumented versions of functions of the C library that libsifive-perf could call
+ * while it records a thread's first call or the calls of a signal handler. Calls leaf() in
+ * threads, some of which end while others make their first call, and in a handler that interrupts
  * such calls. Prints "made N", the number of calls.
  */
 #include <pthread.h>

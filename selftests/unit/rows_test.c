@@ -112,7 +112,7 @@ TEST_F(command, objects_and_lines_have_the_totals_of_functions)
 	run(self, "report -q --by line --top 1 --width 70 -e " PROGRAM " trace.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "samples%  line\n")) TH_LOG("%s", self->out);
 	EXPECT_NE(NULL, strstr(self->out, "\n(2 more lines)\n"));
-	/* Of a line's name that does not fit, the end is shown. */
+	/* If a line's name does not fit, its end is shown. */
 	ASSERT_EQ(0, system("cp " PROGRAM ".stripped name-of-a-program-without-any-lines.elf"));
 	run(self, "report -q --by line --width 44 -e name-of-a-program-without-any-lines.elf"
 	    " trace.rtd");

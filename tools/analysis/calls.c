@@ -254,7 +254,7 @@ static void begin(struct analysis *analysis, struct analysis_thread *thread)
 		analysis->ops->enter(analysis->context, thread);
 }
 
-/* Leave out a call that is nested too deep. */
+/* Leave out a call that is nested too deeply. */
 static __attribute__((noinline)) void omit(struct analysis *analysis, struct analysis_thread *thread)
 {
 	thread->too_deep++;

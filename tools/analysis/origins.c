@@ -197,7 +197,7 @@ void origins_enter(struct origins *origins, const struct analysis_thread *thread
 	uint32_t *slot;
 
 	frame->user = origin;
-	/* Without memory, the call is not counted as outermost. */
+	/* If memory runs out, the call does not count as outermost. */
 	if (origins->opens == origins->room && !make_room(origins))
 		return;
 	slot = hash_find(&origins->hash, key, key_of, origins->open);

@@ -104,7 +104,7 @@ static uint32_t origin_of(const struct profile *profile, uint32_t function)
 			  functions_address(analysis_functions(profile->analysis), function));
 }
 
-/* A call belongs to the object of its function, but to the line that called it, if it is known. */
+/* A call belongs to the object of its function, or to the line of its call site, if known. */
 static void on_enter(void *context, struct analysis_thread *thread)
 {
 	const struct analysis_frame *frame = &thread->frame[thread->depth - 1];
@@ -155,7 +155,7 @@ static void on_leave(void *context, struct analysis_thread *thread,
 		 &frame->outermost);
 }
 
-/* Like on_leave(), for the selected thread's calls, and for objects or lines. */
+/* Like on_leave(), but with --tid, or for objects or lines. */
 static void on_leave_selected(void *context, struct analysis_thread *thread,
 			      const struct analysis_end *end)
 {

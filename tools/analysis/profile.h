@@ -120,7 +120,7 @@ const char *profile_what(const struct profile *profile);
 /**
  * profile_symbol() - find the symbol of a row's function; strings are valid until profile_free()
  *
- * For an object, the symbol's file is the object's path.
+ * For an object or a line, the symbol's file is the path of the object.
  */
 void profile_symbol(const struct profile *profile, size_t row, struct symbol *symbol);
 

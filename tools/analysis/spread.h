@@ -39,7 +39,7 @@ uint64_t spread_least(const struct spreads *spreads, size_t row);
 /** spread_most() - return the time of a row's longest call */
 uint64_t spread_most(const struct spreads *spreads, size_t row);
 
-/** spread_mean() - return the mean time in 1/@parts ticks, rounded */
+/** spread_mean() - return the mean time in units of 1/@parts tick, rounded */
 uint64_t spread_mean(const struct spreads *spreads, size_t row, unsigned int parts);
 
 /** spread_quantile() - return the time that @percent percent of the calls do not exceed */

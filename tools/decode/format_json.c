@@ -200,7 +200,7 @@ static void put_stamp(struct json *json, const struct perfrec_stamp *stamp)
 			   perfrec_time_name(stamp->time_known));
 }
 
-/* Later records can depend on which threads an earlier one names. */
+/* The threads of later records can depend on the thread that this one names. */
 static void json_outside(void *context, const struct perfrec_record *record)
 {
 	const struct json *json = context;

@@ -405,7 +405,7 @@ static struct stream *follow(struct text *text, const struct perfrec_record *rec
 	return stream;
 }
 
-/* Later records depend on the state of their streams, and on which threads an earlier one names. */
+/* Later records depend on their stream's state, and on the thread that this one names. */
 static void text_outside(void *context, const struct perfrec_record *record)
 {
 	struct text *text = context;

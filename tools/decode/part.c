@@ -2,7 +2,7 @@
 /* See part.h. */
 #include "part.h"
 
-/* Return the callbacks for an item, which has a time unless @stamp is NULL. */
+/* Return the callbacks for an item. @stamp: its time, or NULL if such items have none. */
 static const struct trace_ops *choose(struct part *part, const struct perfrec_stamp *stamp)
 {
 	const bool known = stamp && stamp->time_known != TIME_UNKNOWN;

@@ -7,7 +7,7 @@
 #include "range.h"
 
 /**
- * struct part - passes on what is in a time range to a format
+ * struct part - passes what is in a time range on to a format
  * @ops:	the callbacks for trace_run()
  * @format:	the format
  * @context:	the format's context
@@ -23,8 +23,8 @@ struct part {
 /**
  * part_begin() - begin to select
  * @part:	the result
- * @format:	the format, which gets what is in the range with its @ops, and the rest with its
- *		@outside
+ * @format:	the format: its @ops receive what is in the range, and its @outside receives the
+ *		rest
  * @context:	the format's context
  * @scope:	the range
  */

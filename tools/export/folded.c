@@ -7,14 +7,14 @@
 #include "export.h"
 
 /*
- * Maximum number of frames in a stack. Each call of a deep recursion has a stack that repeats those
- * of all calls around it, so the size of all stacks would grow with the square of the depth.
+ * Maximum number of frames in a stack. In a deep recursion, the stack of each call repeats all of
+ * its callers, so the size of the output would grow with the square of the depth.
  */
 #define FRAMES_MAX	1024
 
 /*
- * Write the names along the path from the root. Of a path that is too long, omit the frames
- * between the outermost ones and the last one, which has the weight, and return true. The format
+ * Write the names along the path from the root. If the path is too long, omit the frames between
+ * the outermost ones and the innermost one, which has the weight, and return true. The format
  * has no other place for notes, so an additional outermost frame says that counts are per hart,
  * and a name's suffix says that its weight is not exact.
  */
@@ -73,7 +73,7 @@ static int folded_end(struct export *export)
 		put_char(export->out, '\n');
 	}
 	if (omitted)
-		report("%s: paths of more than %d calls: the calls between the outermost ones and the last one are shown as [...]",
+		report("%s: in paths of more than %d calls, [...] replaces those between the outermost ones and the innermost one",
 		       export->common.path, FRAMES_MAX);
 	free(path);
 	return path ? 0 : -1;

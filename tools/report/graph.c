@@ -386,7 +386,7 @@ static int command_graph(int argc, char **argv)
 	if (result)
 		return result;
 	if (graph.diff && graph.by_thread)
-		return usage_error("--diff compares paths of all threads: --by thread cannot be combined with it; --tid shows one");
+		return usage_error("--diff compares paths of all threads: --by thread cannot be combined with it; select one with --tid");
 	return graph.diff ? run_diff(&graph) : run(&graph);
 }
 

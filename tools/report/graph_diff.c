@@ -321,7 +321,7 @@ static void put_number_of(const struct diff *diff, const struct path *path,
 	put_cell(diff->out, text, column->metric.width + 1);
 }
 
-/* Return the word that replaces a change which is no percentage, or NULL. */
+/* Return the word to write instead of a percentage, or NULL. */
 static const char *change_word(const struct diff *diff, const struct path *path,
 			       const struct column *column)
 {
@@ -537,7 +537,7 @@ int graph_diff(struct graph *before, struct graph *after, const struct input inp
 	for (side = 0; side < 2; side++)
 		graph_finish(diff.graph[side], one > two ? one : two);
 	if (before->usual == TREE_SAMPLES && before->samples != after->samples) {
-		report("%s has no samples, and the other trace no calls: nothing can be compared",
+		report("%s has no samples, and the other trace has no calls: nothing can be compared",
 		       (before->samples ? after : before)->common.path);
 		return EXIT_USAGE;
 	}

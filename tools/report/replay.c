@@ -21,8 +21,8 @@
 #define LABEL_WIDTH	20
 
 /*
- * In a frame's user value: the line of the call has been printed; and, above, the number of frames
- * up to the outermost one that --filter selects, or 0 if it selects none.
+ * A frame's user value: OPENED is set if the line of the call has been printed; the upper half is
+ * the number of frames up to the outermost one that --filter selects, or 0 if it selects none.
  */
 #define OPENED		1ull
 #define BASE_SHIFT	32

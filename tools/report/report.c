@@ -33,7 +33,7 @@ static const struct cli_option by_options[] = {
 	 * REPORT_BY_CPU.
 	 */
 	{ .name = "by", .value = "function|object|line|thread|process|hart|interval|cpu",
-	  .help = "show one table of all functions (default), objects (the program and shared objects) or source lines, or one for each thread, process or hart (cpu is the same); or, of a trace with instruction trace and records, what was counted from one record of a thread to its next, and which functions ran there",
+	  .help = "show one table of all functions (default), objects (the program and shared objects) or source lines, or a table of functions for each thread, process or hart (cpu is the same as hart); or, for a trace with instruction trace and records, what was counted from one record of a thread to its next, and which functions ran in between",
 	  .set = cli_word, .offset = offsetof(struct report_options, by) },
 	{ .name = NULL }
 };
@@ -43,7 +43,7 @@ const struct cli_option report_table_options[] = {
 	  .help = "sort by calls, total, self (default; samples or else calls if there are no times), samples, samples:total, name, a counter's name, on-cpu, off-cpu, NAME:self, or one of --columns",
 	  .set = cli_text, .offset = offsetof(struct report_options, sort) },
 	{ .name = "filter", .value = "PATTERN",
-	  .help = "show only functions (with --by, objects or lines) with this name; * matches any characters, ? one; may be repeated",
+	  .help = "show only functions (with --by object or line: objects or lines) of this name; * matches any characters, ? one; may be repeated",
 	  .set = cli_append, .offset = offsetof(struct report_options, filter) },
 	OPTIONS_TID(struct report_options, common),
 	{ .name = "top", .value = "N", .help = "show only the first N lines of each table",

@@ -347,7 +347,7 @@ int report_diff(const struct report_options *options, struct output *out,
  * report_tell_coverage() - report runs that are not covered completely, because a comparison with
  * them must not look complete
  * @input:	the @count traces; if there are two, before and after
- * @out:	also write there what each trace covers; or NULL
+ * @out:	also write there what each trace covers, unless it is NULL
  */
 void report_tell_coverage(const struct input * const *input, unsigned int count,
 			  struct output *out);

@@ -82,7 +82,7 @@ static int command_top(int argc, char **argv)
 static const struct cli_option by_options[] = {
 	/* The keywords are in the order of enum profile_by. */
 	{ .name = "by", .value = "function|object|line|thread|process|hart",
-	  .help = "show one table of all functions (default), objects or source lines, or one for each thread, process or hart",
+	  .help = "show one table of all functions (default), objects or source lines, or a table of functions for each thread, process or hart",
 	  .set = cli_word, .offset = offsetof(struct report_options, by) },
 	{ .name = NULL }
 };

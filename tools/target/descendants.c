@@ -390,7 +390,7 @@ void descendants_rest(struct descendants *d, pid_t program, char **argv, struct 
 	}
 	for (i = 1; i < d->count; i++) {
 		image = &d->image[i];
-		/* Only the first program of that process is the one that the command runs. */
+		/* Only the first program of the process is the one that the command runs. */
 		begins = first && image->pid == program && !image->base;
 		first &= !begins;
 		/*

@@ -131,7 +131,7 @@ static const struct cli_option how_options[] = {
 	  .help = "with --calls: copy the program and its shared objects to PATH.files, where commands that read the trace find them",
 	  .set = cli_flag, .offset = offsetof(struct recording, archive) },
 	{ .name = "children",
-	  .help = "also record the processes that the program creates, until all of them have ended (default where possible; given, it is an error otherwise); requires --on-full drain (default), wait or drop",
+	  .help = "also record the processes that the program creates, until all of them have ended (default where possible; if the option is given, an error elsewhere); requires --on-full drain (default), wait or drop",
 	  .set = cli_flag, .offset = offsetof(struct recording, children) },
 	{ .name = "no-children",
 	  .help = "record only the program, until it ends, and do not report how many processes it creates",
@@ -487,9 +487,9 @@ static int record_filtered(struct recording *r)
 }
 
 /*
- * Whether processes join the recording without --children: if nothing that the user requested
- * prevents it. With --header-once they do not, because processes that share a channel write a
- * header each.
+ * Whether processes join the recording without --children: they do unless an option or the
+ * program prevents it. --header-once does, because processes that share a channel each write a
+ * header.
  */
 static bool joins_unasked(const struct recording *r)
 {

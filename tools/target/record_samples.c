@@ -294,8 +294,8 @@ static void left(void *argument)
 	recording_see_objects(r);
 	count = descendants_running(&r->descendants, r->launched.pid);
 	if (count)
-		report("%s has ended, but continues in %zu process%s: ^C ends the recording",
-		       r->argv[0], count, count == 1 ? "" : "es");
+		report("%s has ended, but %zu child process%s still running: ^C ends the recording",
+		       r->argv[0], count, count == 1 ? " is" : "es are");
 	else
 		report("%s has ended, but its child processes are still running: ^C ends the recording",
 		       r->argv[0]);

@@ -47,7 +47,7 @@
  * @firmware:	set if firmware counts one of the events, so that the kernel writes all records
  * @sampled:	set if the user requested samples
  * @join:	set if the command holds the session, and processes that use the library join it
- * @no_join:	why they cannot join, "" if that was not tried, or they can
+ * @no_join:	why they cannot join; "" if they can, or if that was not checked
  * @described:	number of programs that the preliminary side-car file describes
  * @tree:	recorded processes, if @join or @attach is set
  * @device:	the session, if the command itself holds it

@@ -71,7 +71,7 @@ static int set_color(void *at, const struct cli_option *option, const char *valu
 
 const struct cli_option options_time[] = {
 	{ .name = "time", .value = "FROM..TO",
-	  .help = "show only this part of the trace. Times are as replay and decode show them, and end with s, ms, us or ns, or with % of the trace's length; without a unit they are in seconds, or in ticks if the tick rate is unknown. FROM or TO may be omitted",
+	  .help = "show only this part of the trace. Times are as replay and decode show them, and end with s, ms, us or ns; without a unit they are in seconds, or in ticks if the tick rate is unknown. With %, they are percentages of the trace's length. FROM or TO may be omitted",
 	  .set = set_range, .offset = offsetof(struct options, range) },
 	{ .name = NULL }
 };

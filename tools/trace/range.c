@@ -74,8 +74,8 @@ static uint64_t part_of(const struct range_span *span, const struct range_end *t
 }
 
 /*
- * Convert a time to ticks, at most UINT64_MAX. @ticks is 0 or UINT64_MAX before. Return false if
- * that needs the tick rate, which is unknown.
+ * Convert a time to ticks, at most UINT64_MAX. @ticks must already be 0 for a beginning, or
+ * UINT64_MAX for an end. Return false if that needs the tick rate, which is unknown.
  */
 static bool ticks_of(const struct range_end *time, uint64_t hz, const struct range_span *span,
 		     uint64_t *ticks)

@@ -43,7 +43,7 @@ struct range_span {
  * struct range_scope - the part of a trace that a range selects
  * @from, @to:	the range, in ticks
  * @inside:	the latest item is in the range
- * @any:	an item was in the range, which is also set if the range is the whole trace
+ * @any:	an item was in the range, or the range is the whole trace
  * @span:	times of the items
  */
 struct range_scope {
