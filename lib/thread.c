@@ -348,9 +348,9 @@ PERF_INTERNAL struct perf_thread *perf_thread_join(void)
 	}
 	loss = &perf_losses()->threads;
 	refused = retry;
-	joining = true;
 
 	perf_signals_block(&signals);
+	joining = true;
 	thread = perf_self;
 	/* A signal handler may have joined already. */
 	if (thread->epoch != perf_pool->epoch || !thread->tid)

@@ -56,9 +56,10 @@ checkpatch() {
 		has_passed "$sum" || names[$file]=$sum
 	done < <(sha256sum -- "$@")
 	[ ${#names[@]} -gt 0 ] || return 0
+	# Its exit status is 1 if it reports anything.
 	found=$(perl "$script" --no-tree --strict --terse --no-summary --show-types \
-		"${options[@]}" -f "${!names[@]}" |
-		grep -vE 'compat\.h:.*(LINUX_VERSION_CODE|CONSTANT_COMPARISON|MACRO_ARG_UNUSED)|uapi/.*BIT_MACRO')
+		"${options[@]}" -f "${!names[@]}" || [ $? -eq 1 ] || echo "checkpatch failed")
+	found=$(grep -vE 'compat\.h:.*(LINUX_VERSION_CODE|CONSTANT_COMPARISON|MACRO_ARG_UNUSED)|uapi/.*BIT_MACRO' <<<"$found")
 	[ -z "$found" ] && now_passed "${names[@]}" || printf '%s\n' "$found"
 }
 

@@ -11,7 +11,7 @@ build=$1 seconds=$((($2 + 1) / 2))
 # $least is the minimum number of inputs per fuzzer and target. On a loaded machine, a fuzzer may
 # take up to $patience times as long to reach it.
 least=1000
-patience=20
+patience=200
 shift 2
 
 # result NAME LOG INPUTS CRASHES: fails if CRASHES names inputs that break the target, or if too

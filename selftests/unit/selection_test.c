@@ -94,4 +94,22 @@ TEST_F(command, graph_and_report_show_one_thread)
 	EXPECT_NE(NULL, strstr(self->err, "nothing matches --tid"));
 }
 
+TEST_F(command, empty_selections_are_reported)
+{
+	static const char * const command[] = {
+		"graph", "graph --diff trace.rtd", "report --diff trace.rtd",
+	};
+	unsigned int i;
+
+	save_threads(self);
+	for (i = 0; i < 3; i++) {
+		run(self, "%s -q --tid 9 -e " PROGRAM " trace.rtd", command[i]);
+		EXPECT_EQ(0, self->status);
+		EXPECT_NE(NULL, strstr(self->err, "nothing matches --tid")) TH_LOG("%s", command[i]);
+		run(self, "%s -q --filter nothing -e " PROGRAM " trace.rtd", command[i]);
+		EXPECT_NE(NULL, strstr(self->err, "nothing matches --filter"))
+			TH_LOG("%s", command[i]);
+	}
+}
+
 TEST_HARNESS_MAIN

@@ -332,6 +332,11 @@ void calls_restart(struct analysis *analysis, struct analysis_thread *thread)
 	thread->depth = 0;
 	while (thread->depth < depth)
 		begin(analysis, thread);
+	/* Calls that were left out are still open in the innermost call. */
+	if (thread->too_deep && depth) {
+		thread->frame[depth - 1].doubts |= ANALYSIS_CALLS_OMITTED;
+		analysis->stats.too_deep += thread->too_deep;
+	}
 }
 
 void calls_end(struct analysis *analysis, struct analysis_thread *thread)

@@ -174,6 +174,8 @@ static bool make_room(struct origins *origins)
 			origins->open[kept++] = origins->open[i];
 	origins->opens = kept;
 	room = 2 * kept > OPEN_ROOM ? 2 * kept : OPEN_ROOM;
+	if (room < origins->room)
+		room = origins->room;
 	bits = hash_bits(room);
 	slot = malloc(sizeof(*slot) << bits);
 	open = realloc(origins->open, room * sizeof(*open));
@@ -181,7 +183,9 @@ static bool make_room(struct origins *origins)
 		origins->open = open;
 	if (!slot || !open) {
 		free(slot);
-		return false;
+		if (origins->hash.slot)
+			hash_fill(&origins->hash, 1, kept + 1, key_of, origins->open);
+		return kept < origins->room;
 	}
 	free(origins->hash.slot);
 	origins->hash = (struct hash){ slot, bits };

@@ -185,7 +185,7 @@ static void put_tree(struct graph *graph, const struct input *input)
 {
 	uint32_t node = TREE_ROOT, top = TREE_NONE;
 	const struct tree *tree = &graph->tree;
-	bool into = true;
+	bool into = true, any = false;
 	char name[NAME_SIZE];
 
 	while ((node = tree_next(tree, node, into)) != TREE_NONE) {
@@ -199,12 +199,15 @@ static void put_tree(struct graph *graph, const struct input *input)
 			continue;
 		if (top == TREE_NONE)
 			top = node;
+		any = true;
 		into = wanted(graph, node, top);
 		if (into)
 			(graph->json ? put_json_node : put_node)
 				(graph, input, node, tree->node[node].depth -
 						     tree->node[top].depth, name);
 	}
+	if (!any)
+		options_nothing(&graph->common, &graph->filter);
 }
 
 static void put_json_tree(struct graph *graph, const struct input *input)

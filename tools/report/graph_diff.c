@@ -462,7 +462,7 @@ static bool is_shown(const struct diff *diff, const struct path *path, uint32_t 
 static void put_paths(const struct diff *diff, struct report_rows *rows)
 {
 	uint32_t at = 0, top = TREE_NONE, depth;
-	bool into = true;
+	bool into = true, any = false;
 
 	while ((at = next_path(diff, at, into)) != TREE_NONE) {
 		const struct path *path = &diff->path[at];
@@ -476,6 +476,7 @@ static void put_paths(const struct diff *diff, struct report_rows *rows)
 			continue;
 		if (top == TREE_NONE)
 			top = at;
+		any = true;
 		depth = path->depth - diff->path[top].depth;
 		into = is_shown(diff, path, depth);
 		if (into && rows)
@@ -483,6 +484,8 @@ static void put_paths(const struct diff *diff, struct report_rows *rows)
 		else if (into)
 			put_path(diff, path, depth);
 	}
+	if (!any)
+		options_nothing(&diff->graph[0]->common, &diff->graph[0]->filter);
 }
 
 static void put_json_paths(const struct diff *diff)

@@ -166,7 +166,7 @@ static void join_by(struct pairs *pairs, unsigned int run,
 
 void pairs_join(struct pairs *pairs, unsigned int run)
 {
-	if (!run)
+	if (!run || !pairs->count)
 		return;
 	mark_common(pairs, run);
 	join_by(pairs, run, by_place, true);

@@ -615,8 +615,9 @@ static int sort(struct diff *diff)
 		if (pair->key < 0)
 			pair->key = -pair->key;
 	}
-	qsort(diff->pairs.pair, diff->pairs.count, sizeof(*diff->pairs.pair),
-	      by < 0 ? pairs_by_name : by_key);
+	if (diff->pairs.count)
+		qsort(diff->pairs.pair, diff->pairs.count, sizeof(*diff->pairs.pair),
+		      by < 0 ? pairs_by_name : by_key);
 	return EXIT_OK;
 }
 
@@ -703,6 +704,8 @@ int report_diff(const struct report_options *options, struct output *out,
 			report("out of memory");
 			result = EXIT_UNREADABLE;
 		}
+	if (!result && !diff.pairs.count)
+		options_nothing(input[0]->options, &options->filter);
 	result = result ? result : sort(&diff);
 	lines = diff.pairs.count;
 	if (options->top && lines > (size_t)options->top)

@@ -46,9 +46,14 @@ int auto_filter_check(void)
 	return EXIT_OK;
 }
 
-/* Clear options that a trace of calls does not need, or that make it too large. */
+/*
+ * Clear options that a trace of calls does not need, or that make it too large. Processes in the
+ * background could make the dry run endless, so wait for them only if the user requested it.
+ */
 static void simplify(struct recording *r)
 {
+	if (!r->children)
+		r->join = false;
 	r->quiet = true;
 	r->snapshot = false;
 	r->reached.function = NULL;

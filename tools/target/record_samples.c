@@ -107,7 +107,7 @@ static void report_rest(struct recording *r)
 
 	descendants_rest(&r->descendants, r->launched.pid, r->argv, &r->tree, &r->objects.clock,
 			 &rest);
-	sidecar_unrecorded(rest.lost);
+	sidecar_unrecorded(rest.lost + (setup_sampled(&r->setup) ? 0 : rest.others));
 	if (rest.lost)
 		report("up to %zu process%s did not join the recording: perhaps created by clone() alone, within a record, or without access to %s",
 		       rest.lost, rest.lost == 1 ? "" : "es", r->tree.folder);
@@ -383,7 +383,7 @@ static void begin_objects(struct recording *r)
  */
 static bool lacks_samples(const struct recording *r)
 {
-	const bool several = r->join && (r->children ||
+	const bool several = r->join && (r->children || tree_count(&r->tree) > 1 ||
 					 descendants_children(&r->descendants, r->launched.pid));
 
 	return r->launched.ran && (several ? r->sampled : setup_sampled(&r->setup)) &&

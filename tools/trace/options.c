@@ -170,6 +170,15 @@ bool options_matches(const struct cli_list *filter, const char *name)
 	return !filter->count;
 }
 
+void options_nothing(const struct options *options, const struct cli_list *filter)
+{
+	const bool tid = options->tid >= 0;
+
+	if (filter->count || tid)
+		report("%s: nothing matches %s%s%s", options->path, filter->count ? "--filter" : "",
+		       filter->count && tid ? " and " : "", tid ? "--tid" : "");
+}
+
 /*
  * Whether a name has a form that record gives to traces: trace.0.rtd, trace.0.rtd.3 for a piece, or
  * trace.rtd.0.3 for one sink of a snapshot.

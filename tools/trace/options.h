@@ -141,6 +141,9 @@ static inline bool options_thread(const struct options *options, int64_t tid)
 /** options_matches() - whether a name matches any pattern of --filter, or there is none */
 bool options_matches(const struct cli_list *filter, const char *name);
 
+/** options_nothing() - if --filter or --tid is given, report that it selects nothing */
+void options_nothing(const struct options *options, const struct cli_list *filter);
+
 /**
  * options_all_calls() - show calls of any length, even if the recording has a threshold
  *
