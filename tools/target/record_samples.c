@@ -107,7 +107,7 @@ static void report_rest(struct recording *r)
 
 	descendants_rest(&r->descendants, r->launched.pid, r->argv, &r->tree, &r->objects.clock,
 			 &rest);
-	sidecar_unrecorded(rest.lost + (setup_sampled(&r->setup) ? 0 : rest.others));
+	sidecar_unrecorded(rest.lost);
 	if (rest.lost)
 		report("up to %zu process%s did not join the recording: perhaps created by clone() alone, within a record, or without access to %s",
 		       rest.lost, rest.lost == 1 ? "" : "es", r->tree.folder);
