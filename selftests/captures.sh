@@ -78,7 +78,8 @@ small() {
 	cp /tmp/small/$name.rtd* .; rm /tmp/small/*
 }
 small small-killed $p/ends kill 5000
-# Wait until there are more samples than fit on the disk, even on a loaded host.
+# Wait until there are more samples than fit on the disk, on a fast or a loaded host.
+rm -f /tmp/enough
 until sifive-trace status 2>/dev/null | grep -qE "^samples +([4-9]|[0-9]{2})[0-9]{3}"; do sleep 0.1; done && touch /tmp/enough &
 small small-static -i 100us $p/busy-static 1000 /tmp/enough
 

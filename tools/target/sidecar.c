@@ -195,22 +195,32 @@ static void put_coverage(const struct sifive_trace_sink *sink, uint64_t ran,
 	put_utc(sink, out);
 }
 
+/* Close @out and rename its file, @whole, to @meta, which remains as it is on failure. */
+static int replace(struct output *out, const char *whole, const char *meta)
+{
+	if (!output_close(out) && !rename(whole, meta))
+		return 0;
+	unlink(whole);
+	return -1;
+}
+
 int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sink,
 		  const char *description, struct objects *objects,
 		  const struct drain *drain, uint64_t ran)
 {
 	struct sifive_trace_status status = { .size = sizeof(status) };
 	struct sifive_trace_info info = { .size = sizeof(info) };
-	char path[SIDECAR_PATH];
+	char path[SIDECAR_PATH], whole[SIDECAR_PATH + 4];
 	struct output *out;
 	int error;
 
 	snprintf(path, sizeof(path), "%s.meta", trace);
+	snprintf(whole, sizeof(whole), "%s.new", path);
 	if (!machine_side_car()) {
 		unlink(path);
 		return 0;
 	}
-	out = files_open(path);
+	out = files_open(whole);
 	if (!out)
 		return -1;
 	error = ioctl(fd, SIFIVE_TRACE_IOC_INFO, &info) ||
@@ -229,7 +239,11 @@ int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sin
 		objects_write(objects, out, false);
 	put_coverage(sink, ran, &status, drain, out);
 	put_lost(fd, &status, out);
-	return output_close(out) || error ? -1 : 0;
+	error = replace(out, whole, path) || error;
+	/* A drained trace keeps its preliminary file, but no trace keeps that of an earlier one. */
+	if (error && !drain)
+		unlink(path);
+	return error ? -1 : 0;
 }
 
 /*
@@ -289,15 +303,6 @@ static char *coverage_of(char *text, uint64_t *ran)
 	if (time)
 		*ran = strtoull(time + strlen("\"run_ns\":"), NULL, 10);
 	return found;
-}
-
-/* Close @out and rename its file, @whole, to @meta. */
-static int replace(struct output *out, const char *whole, const char *meta)
-{
-	if (!output_close(out) && !rename(whole, meta))
-		return 0;
-	unlink(whole);
-	return -1;
 }
 
 int sidecar_complete(int fd, const char *meta, const struct sifive_trace_sink *sink,
