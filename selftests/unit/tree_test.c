@@ -241,8 +241,8 @@ TEST_F(command, open_calls_beyond_the_tree_limit_keep_the_total)
 		TH_LOG("%s", self->out);
 	}
 	run(self, "export --format html -o t.html trace.rtd;"
-	    " sed -n 's/^\"tree\"://p' t.html | grep -o '[0-9]*\\]' |"
-	    " awk '{ sum += $1 } END { print sum }'");
+	    " sed -n 's/^\"tree\"://p' t.html | grep -oE '([0-9-]+,){4}[0-9]+' |"
+	    " awk -F, '{ sum += $5 } END { print sum }'");
 	EXPECT_EQ(enter, number(self->out));
 	run(self, "export --format speedscope trace.rtd | grep -o '\"endValue\":[0-9]*' |"
 	    " cut -d: -f2");
