@@ -178,7 +178,6 @@ PERF_LOCAL bool wait_for_channel(struct perf_thread *thread)
 	while (!done && perf_pool->open & PERF_OPEN_MANUAL && thread->starved != retry &&
 	       thread->epoch == perf_pool->epoch) {
 		const uint32_t turn = perf_pool->turn, waiting = perf_pool->waiting;
-		/* Leave the CPUs to the channels' owners. */
 		const unsigned int ms = waiting - 1 < PAUSE_MAX ? waiting : PAUSE_MAX;
 
 		perf_sleep(1000000L * ms);

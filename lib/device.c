@@ -41,7 +41,6 @@ static char *pages;
 
 #define PAGES		(PERF_LOSSES_PAGE + 1)
 
-/* Call an ioctl on the session's file. */
 PERF_LOCAL int device_call(struct perf_device *device, unsigned long request,
 			   void *argument)
 {
@@ -93,7 +92,6 @@ PERF_INTERNAL int perf_device_error(struct perf_device *device, int error,
 	else
 		perf_error_add("%s", strerror(error));
 
-	/* The text already names the holder. */
 	if (known && status.message[0] && (reason || !held))
 		perf_error_add(" (%.*s)", (int)sizeof(status.message),
 			       status.message);
@@ -123,7 +121,6 @@ PERF_LOCAL int open_error(const char *path, int error)
 			  path);
 }
 
-/* Make a call whose errors need no explanation. */
 PERF_LOCAL int plain_call(struct perf_device *device, unsigned long request, void *argument,
 			  const char *what)
 {

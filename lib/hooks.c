@@ -23,7 +23,6 @@
 /* Number of signal handlers' records after which the interrupted one counts as abandoned. */
 #define PATIENCE	1024
 
-/* Write only the header, if it is due. */
 #define NO_RECORD	SIFIVE_TRACE_RECORD_BREAK
 
 PERF_LOCAL void write_nothing(uintptr_t function, uintptr_t site, uint32_t kind)
@@ -36,7 +35,6 @@ PERF_LOCAL void write_nothing(uintptr_t function, uintptr_t site, uint32_t kind)
 /* Writer of function entries and exits; it applies the filter, if there is one. */
 static perf_writer *volatile hook = write_nothing;
 
-/* Writer of explicit records. */
 static perf_writer *volatile manual = write_nothing;
 
 /* Writers that were generated for the current set-up. */
@@ -82,7 +80,6 @@ PERF_LOCAL bool is_refused(struct perf_thread *thread)
 	return true;
 }
 
-/* Mark the previous record as incomplete. */
 PERF_LOCAL void write_break(const struct perf_stream *stream)
 {
 	if (stream->layout->poll != PERF_POLL_NOT)
@@ -200,8 +197,7 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 	perf_stream_header(&lane->stream, flags, (uint32_t)thread->id, now);
 #ifndef PERF_DROPIN
 	/*
-	 * A repeated header means that records continue; any other header means that they
-	 * restart.
+	 * A repeated header means that records continue; any other header means that they restart.
 	 */
 	if (begins && repeated)
 		perf_stream_header(&lane->stream, flags, (uint32_t)thread->id, now);

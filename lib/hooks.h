@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * The sources of records: the compiler's function entry and exit hooks, and
- * explicit calls.
- */
+/* The sources of records: the compiler's function entry and exit hooks, and explicit calls. */
 #ifndef PERF_HOOKS_H
 #define PERF_HOOKS_H
 

@@ -23,9 +23,8 @@ PERF_INTERNAL uint32_t perf_mmio_read32(const volatile uint32_t *reg);
 #else
 
 /*
- * Stores are in assembly, because compilers sign-extend a value before a volatile
- * store, which costs an instruction each time. Parameters wider than the store save
- * another instruction.
+ * Stores are in assembly, because compilers sign-extend a value before a volatile store, which
+ * costs an instruction each time. Parameters wider than the store save another instruction.
  */
 PERF_INLINE void perf_stimulus32(volatile uint32_t *stimulus, unsigned long value)
 {

@@ -124,9 +124,8 @@ PERF_INTERNAL void perf_stream_header(struct perf_stream *stream, uint32_t flags
 				      uint32_t owner, const uint64_t *now);
 
 /*
- * Wait until the stimulus register has room for a store. When a child finishes
- * its parent's record in memory, the register contains the last stored word,
- * so polling ends.
+ * Wait until the stimulus register has room for a store. When a child finishes its parent's record
+ * in memory, the register contains the last stored word, so polling ends.
  */
 PERF_INLINE void perf_wait_ready(const struct perf_stream *stream)
 {

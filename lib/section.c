@@ -23,9 +23,8 @@ bool perf_section_any(struct perf_rseq *rseq, const volatile int32_t *mine,
 	uint64_t *to;
 
 	/*
-	 * Labels: 0 (re)start, 1 and 2 the sequence's bounds, 3 the out-of-line
-	 * restart, 9 the descriptor. The timestamp's entry, number 1, is between cycle's and
-	 * instret's.
+	 * Labels: 0 (re)start, 1 and 2 the sequence's bounds, 3 the out-of-line restart, 9 the
+	 * descriptor. The timestamp's entry, number 1, is between cycle's and instret's.
 	 */
 	__asm__ volatile goto(
 		"0:	lla	%[other], 9f\n"

@@ -41,7 +41,6 @@ static volatile uintptr_t caller_frame;
 static int cancelable;
 
 #ifndef PERF_DROPIN
-/* The thread's latest fork() interrupted a record. */
 static __thread bool in_record PERF_THREAD_MODEL;
 
 /* The thread was the only one when it called fork(); the C library reports this since 2.32. */
@@ -168,7 +167,6 @@ PERF_INTERNAL int perf_session_end(void)
 	if (perf_session.state < PERF_SESSION_READY)
 		return 0;
 
-	/* All threads have to rejoin. */
 	perf_pool->epoch++;
 	perf_device_close(&perf_session.device);
 	perf_session.state = PERF_SESSION_IDLE;
@@ -192,7 +190,6 @@ PERF_INTERNAL int perf_session_begin(struct sifive_trace_info *info)
 	return 0;
 }
 
-/* Choose the CPUs to trace. */
 PERF_LOCAL int find_cpus(struct perf_setup *setup)
 {
 	if (!perf_rseq_find())

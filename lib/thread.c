@@ -38,7 +38,6 @@ struct perf_pool *perf_pool;
 /* The value of perf_pool.retry when the calling thread was last refused. */
 static __thread volatile uint32_t refused PERF_THREAD_MODEL;
 
-/* The calling thread is joining. */
 static __thread volatile bool joining PERF_THREAD_MODEL;
 
 /* The count of losses to which the records of a refused thread are added. */
@@ -128,7 +127,6 @@ PERF_LOCAL void thread_exit(void *unused)
 
 	(void)unused;
 	perf_signals_block(&signals);
-	/* The pool of a child is empty. */
 	if (perf_self != &nobody && perf_self->tid) {
 		struct perf_thread *thread = perf_self;
 

@@ -390,10 +390,7 @@ PERF_INTERNAL void perf_threads_settle(void);
 PERF_INTERNAL struct sifive_trace_losses *perf_losses(void);
 
 /* The program may define its own getpid(), which may be instrumented. */
-PERF_INLINE int32_t perf_process_id(void)
-{
-	return (int32_t)syscall(SYS_getpid);
-}
+#define perf_process_id()	((int32_t)syscall(SYS_getpid))
 
 PERF_INLINE int32_t perf_thread_id(void)
 {

@@ -45,7 +45,6 @@ enum {
 #define BEFORE		A0	/* after the addresses: pointer to the last counts */
 #define NOW		A7	/* pointer to the new counts, if there are many */
 
-/* Registers that hold counts. */
 static const uint8_t counts[] = { T0, T1, T2, T4, T5, T6, A6, A7 };
 
 #define KEPT	((unsigned int)sizeof(counts))
@@ -83,7 +82,6 @@ struct perf_recipe {
 	uint8_t width[PERF_COUNTER_MAX];
 };
 
-/* The layout of a page of generated code. */
 struct perf_code {
 	struct perf_section section[2];
 	struct perf_code *next;
@@ -138,7 +136,6 @@ PERF_LOCAL void put_u(struct assembler *a, uint32_t op, unsigned int to, long va
 	put(a, op | to << 7 | ((uint32_t)value & 0xfffff000));
 }
 
-/* Set a branch's target. */
 PERF_LOCAL void aim(uint32_t *branch, const uint32_t *to)
 {
 	const uint32_t bits = (uint32_t)((const char *)to - (const char *)branch);
@@ -384,7 +381,6 @@ PERF_LOCAL void put_raw(struct assembler *a, unsigned int i)
 	put_half(a, VALUE);
 }
 
-/* Write a count's difference, for Delta and XOR. */
 PERF_LOCAL void put_difference(struct assembler *a, unsigned int i)
 {
 	const struct perf_recipe *recipe = a->recipe;
