@@ -2,6 +2,16 @@
 /* Tests which calls share a row of a report, and which rows a comparison pairs. */
 #include "command_fixture.h"
 
+/* Begin a new trace of calls without counters. */
+static void begin(FIXTURE_DATA(command) *self, struct gen_stream *stream)
+{
+	gen_free(&self->gen);
+	gen_init(&self->gen, 0, 40);
+	gen_sync(&self->gen, 0);
+	gen_stream_init(stream, &self->gen, 0, 6, 0, 0, 64);
+	gen_header(stream);
+}
+
 /*
  * Save a trace with @count calls of fib in the object at @one and, unless @two is 0, one call in
  * the object at @two.
@@ -14,11 +24,7 @@ static void call_objects(FIXTURE_DATA(command) *self, const char *name, const ch
 	char file[32];
 	unsigned int i;
 
-	gen_free(&self->gen);
-	gen_init(&self->gen, 0, 40);
-	gen_sync(&self->gen, 0);
-	gen_stream_init(&stream, &self->gen, 0, 6, 0, 0, 64);
-	gen_header(&stream);
+	begin(self, &stream);
 	for (i = 0; i < 2 * count; i++) {
 		address[0] = one + FIB;
 		gen_record(&stream, i % 2, address, NULL);
@@ -152,11 +158,7 @@ static void save_callees(FIXTURE_DATA(command) *self, const char *name, uint64_t
 	struct gen_stream stream;
 	unsigned int i;
 
-	gen_free(&self->gen);
-	gen_init(&self->gen, 0, 40);
-	gen_sync(&self->gen, 0);
-	gen_stream_init(&stream, &self->gen, 0, 6, 0, 0, 64);
-	gen_header(&stream);
+	begin(self, &stream);
 	self->gen.step = 0;
 	gen_record(&stream, 0, whole, NULL);
 	for (i = 0; i < 2; i++) {
