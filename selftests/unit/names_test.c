@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Proves that, for threads without the library, the side-car file contains each thread's latest
- * name, whatever the order in which perf's events are read, and no name if two threads had the same
- * id.
+ * name, and no name if two threads had the same id.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -125,16 +124,15 @@ static const char *name_of(const FIXTURE_DATA(names) *self, int tid)
 	return "";
 }
 
-TEST_F(names, are_assigned_in_order_of_event_times)
+TEST_F(names, are_the_latest_ones_and_inherited)
 {
 	struct names *n = &self->names;
 
-	comm(n, 30, FIRST + 1, FIRST + 1, "third");
-	comm(n, 20, FIRST + 1, FIRST + 1, "second");
-	begins(n, 10, FIRST + 1, FIRST + 1, FIRST);
 	comm(n, 5, FIRST, FIRST, "parent");
+	begins(n, 10, FIRST + 1, FIRST + 1, FIRST);
+	comm(n, 20, FIRST + 1, FIRST + 1, "second");
+	comm(n, 30, FIRST + 1, FIRST + 1, "third");
 	begins(n, 40, FIRST, FIRST + 2, FIRST);
-	names_apply(n, 100);
 	reread(_metadata, self);
 	EXPECT_EQ(3, self->meta.threads);
 	EXPECT_STREQ("parent", name_of(self, FIRST));
@@ -142,21 +140,6 @@ TEST_F(names, are_assigned_in_order_of_event_times)
 	EXPECT_STREQ("parent", name_of(self, FIRST + 2));
 	EXPECT_TRUE(self->meta.thread[0].named);
 	EXPECT_EQ(-1, self->meta.thread[0].channel);
-}
-
-/* A ring that was read first can later deliver an earlier event. */
-TEST_F(names, of_events_wait_until_all_rings_are_read)
-{
-	struct names *n = &self->names;
-
-	comm(n, 50, FIRST, FIRST, "later");
-	names_apply(n, 50);
-	reread(_metadata, self);
-	EXPECT_EQ(0, self->meta.threads);
-	comm(n, 40, FIRST, FIRST, "earlier");
-	names_apply(n, 51);
-	reread(_metadata, self);
-	EXPECT_STREQ("later", name_of(self, FIRST));
 }
 
 TEST_F(names, of_a_reused_thread_id_are_omitted)
@@ -168,7 +151,6 @@ TEST_F(names, of_a_reused_thread_id_are_omitted)
 	ends(n, 3, FIRST + 1, FIRST + 1);
 	begins(n, 4, FIRST + 1, FIRST + 1, FIRST);
 	comm(n, 5, FIRST + 1, FIRST + 1, "two");
-	names_apply(n, 100);
 	reread(_metadata, self);
 	EXPECT_EQ(0, self->meta.threads);
 }
@@ -183,7 +165,6 @@ TEST_F(names, are_limited_to_threads_of_the_recorded_processes)
 	begins(n, 2, FIRST + 1, FIRST + 1, getpid());
 	begins(n, 3, FIRST + 2, FIRST + 2, FIRST + 3);
 	comm(n, 4, FIRST + 4, FIRST + 4, "other");
-	names_apply(n, 100);
 	reread(_metadata, self);
 	EXPECT_EQ(2, self->meta.threads);
 	EXPECT_STREQ("names_test", name_of(self, getpid()));
@@ -192,7 +173,6 @@ TEST_F(names, are_limited_to_threads_of_the_recorded_processes)
 	begins(n, 101, FIRST + 1, FIRST + 1, getpid());
 	comm(n, 102, FIRST + 1, FIRST + 1, "child");
 	begins(n, 103, FIRST + 2, FIRST + 2, FIRST + 1);
-	names_apply(n, 200);
 	reread(_metadata, self);
 	EXPECT_EQ(4, self->meta.threads);
 	EXPECT_STREQ("child", name_of(self, FIRST + 2));
@@ -239,7 +219,6 @@ TEST_F(names, beyond_the_limit_are_reported)
 	/* A thread that was left out is not remembered, so each of its events counts it again. */
 	comm(&self->names, 1, FIRST + META_THREADS_MAX, FIRST + META_THREADS_MAX, "again");
 	self->names.missed = 7;
-	names_apply(&self->names, 2);
 	reread(_metadata, self);
 	EXPECT_EQ(META_THREADS_MAX, self->meta.threads);
 	names_report(&self->names);
@@ -257,7 +236,6 @@ TEST_F(names, ignore_records_that_are_too_short)
 		record.header.type = type;
 		names_event(&self->names, &record.header);
 	}
-	names_apply(&self->names, 100);
 	EXPECT_EQ(0, self->names.count);
 }
 

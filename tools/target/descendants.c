@@ -50,23 +50,6 @@ struct descendants_image {
 	size_t		codes;
 };
 
-/**
- * struct descendants_event - an event of a process
- * @order:	order of arrival, to sort events of the same time
- * @type:	PERF_RECORD_FORK, PERF_RECORD_EXIT, PERF_RECORD_MMAP2, or PERF_RECORD_COMM for a
- *		program's start
- * @name:	name of the program, for PERF_RECORD_COMM
- * @code:	the mapping, for PERF_RECORD_MMAP2
- */
-struct descendants_event {
-	uint64_t	time;
-	size_t		order;
-	uint32_t	type;
-	pid_t		pid, parent;
-	char		name[NAME_SIZE];
-	struct code	code;
-};
-
 static uint64_t key_of(const void *array, uint32_t number)
 {
 	return (uint64_t)((const struct descendants_image *)array)[number - 1].pid;
@@ -123,101 +106,24 @@ void descendants_close(struct descendants *d)
 
 	for (i = 0; i < d->count; i++)
 		free_code(&d->image[i]);
-	for (i = 0; i < d->events; i++)
-		free(d->event[i].code.path);
 	free(d->index.slot);
 	free(d->image);
-	free(d->event);
 	*d = (struct descendants){ .count = 0 };
 }
 
 /* ---- events ------------------------------------------------------------------ */
 
-static void keep(struct descendants *d, struct descendants_event event,
-		 const struct perf_event_header *record)
+static void begin(struct descendants *d, const struct perf_task *task)
 {
-	struct descendants_event *more;
-
-	if (d->events == d->room) {
-		more = reallocarray(d->event, 2 * d->room + 64, sizeof(*more));
-		if (!more) {
-			free(event.code.path);
-			d->missed++;
-			return;
-		}
-		d->event = more;
-		d->room = 2 * d->room + 64;
-	}
-	event.time = perf_ring_time(record);
-	event.type = record->type;
-	event.order = d->events;
-	d->event[d->events++] = event;
-}
-
-static void keep_mapping(struct descendants *d, const struct perf_mapping *mapping)
-{
-	const struct descendants_event event = {
-		.pid = (pid_t)mapping->pid,
-		.code = { strdup(mapping->path), mapping->address, mapping->length,
-			  mapping->offset },
-	};
-
-	if (event.code.path)
-		keep(d, event, &mapping->header);
-	else
-		d->missed++;
-}
-
-static void keep_name(struct descendants *d, const struct perf_comm *comm)
-{
-	struct descendants_event event = { .pid = (pid_t)comm->pid };
-
-	snprintf(event.name, sizeof(event.name), "%s", comm->name);
-	keep(d, event, &comm->header);
-}
-
-void descendants_event(struct descendants *d, const struct perf_event_header *record)
-{
-	const struct perf_comm *comm = (const void *)record;
-	const struct perf_task *task = (const void *)record;
-	const struct perf_mapping *mapping = (const void *)record;
-	const size_t size = record->size;
-
-	if (!d->programs && record->type != PERF_RECORD_FORK && record->type != PERF_RECORD_EXIT)
-		return;
-	/* Ignore the starts and ends of a process's other threads. */
-	if (record->type == PERF_RECORD_MMAP2 && size > sizeof(*mapping) + PERF_TIME_SIZE)
-		keep_mapping(d, mapping);
-	else if (record->type == PERF_RECORD_COMM && record->misc & PERF_RECORD_MISC_COMM_EXEC &&
-		 size > sizeof(*comm) + PERF_TIME_SIZE)
-		keep_name(d, comm);
-	else if ((record->type == PERF_RECORD_FORK || record->type == PERF_RECORD_EXIT) &&
-		 size >= sizeof(*task) + PERF_TIME_SIZE && task->pid == task->tid)
-		keep(d, (struct descendants_event){
-			.pid = (pid_t)task->pid, .parent = (pid_t)task->parent,
-		}, record);
-}
-
-static int by_time(const void *left, const void *right)
-{
-	const struct descendants_event *a = left, *b = right;
-
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	return (a->order > b->order) - (a->order < b->order);
-}
-
-static void begin(struct descendants *d, const struct descendants_event *event)
-{
-	const struct descendants_image *parent = find(d, event->parent);
-	struct descendants_image *image = find(d, event->pid);
+	const struct descendants_image *parent = find(d, (pid_t)task->parent);
+	struct descendants_image *image = find(d, (pid_t)task->pid);
 
 	if (!parent) {
 		if (image)
 			image->gone = true;
 		return;
 	}
-	image = insert(d, event->pid, event->parent, event->time);
+	image = insert(d, (pid_t)task->pid, (pid_t)task->parent, perf_ring_time(&task->header));
 	if (!image)
 		return;
 	image->base = (size_t)(parent - d->image) + 1;
@@ -226,73 +132,76 @@ static void begin(struct descendants *d, const struct descendants_event *event)
 	memcpy(image->name, parent->name, sizeof(image->name));
 }
 
-static void execute(struct descendants *d, const struct descendants_event *event)
+static void end(struct descendants *d, const struct perf_task *task)
 {
-	struct descendants_image *image = find(d, event->pid);
+	struct descendants_image *image = find(d, (pid_t)task->pid);
+
+	if (image)
+		image->to = perf_ring_time(&task->header);
+}
+
+static void execute(struct descendants *d, const struct perf_comm *comm)
+{
+	struct descendants_image *image = find(d, (pid_t)comm->pid);
 
 	if (!image)
 		return;
-	image->to = event->time;
+	image->to = perf_ring_time(&comm->header);
 	image->replaced = true;
-	image = insert(d, event->pid, image->parent, event->time);
+	image = insert(d, image->pid, image->parent, image->to);
 	if (image)
-		memcpy(image->name, event->name, sizeof(image->name));
+		snprintf(image->name, sizeof(image->name), "%s", comm->name);
 }
 
 /*
- * Add the event's mapping, whose path the image then owns. A program's own file is the first
- * mapping: the kernel maps it before the loader, which maps the library.
+ * Add a mapping to the process's program. The program's own file is the first mapping: the kernel
+ * maps it before the loader, which maps the library.
  */
-static void map(struct descendants *d, struct descendants_event *event)
+static void map(struct descendants *d, const struct perf_mapping *mapping)
 {
-	struct descendants_image *image = find(d, event->pid);
-	struct code *more;
+	struct descendants_image *image = find(d, (pid_t)mapping->pid);
+	struct code code = {
+		.address = mapping->address, .length = mapping->length,
+		.offset = mapping->offset,
+	}, *more;
 
-	if (image && !strncmp(text_base(event->code.path), LIBRARY, strlen(LIBRARY))) {
+	if (image && !strncmp(text_base(mapping->path), LIBRARY, strlen(LIBRARY))) {
 		image->library = true;
 		free_code(image);
 	}
-	more = image && !image->library ?
-	       reallocarray(image->code, image->codes + 1, sizeof(*more)) : NULL;
+	if (!image || image->library)
+		return;
+	code.path = strdup(mapping->path);
+	more = code.path ? reallocarray(image->code, image->codes + 1, sizeof(*more)) : NULL;
 	if (!more) {
-		free(event->code.path);
+		free(code.path);
+		d->missed++;
 		return;
 	}
 	image->code = more;
-	more[image->codes++] = event->code;
+	more[image->codes++] = code;
 }
 
-static void apply(struct descendants *d, struct descendants_event *event)
+void descendants_event(struct descendants *d, const struct perf_event_header *record)
 {
-	struct descendants_image *image;
+	const struct perf_comm *comm = (const void *)record;
+	const struct perf_task *task = (const void *)record;
+	const struct perf_mapping *mapping = (const void *)record;
+	/* Ignore the starts and ends of a process's other threads. */
+	const bool is_process = record->size >= sizeof(*task) + PERF_TIME_SIZE &&
+				task->pid == task->tid;
 
-	if (event->type == PERF_RECORD_FORK) {
-		begin(d, event);
-	} else if (event->type == PERF_RECORD_COMM) {
-		execute(d, event);
-	} else if (event->type == PERF_RECORD_MMAP2) {
-		map(d, event);
-	} else {
-		image = find(d, event->pid);
-		if (image)
-			image->to = event->time;
-	}
-}
-
-void descendants_apply(struct descendants *d, uint64_t before)
-{
-	size_t i, kept = 0;
-
-	if (d->events)
-		qsort(d->event, d->events, sizeof(*d->event), by_time);
-	for (i = 0; i < d->events && d->event[i].time < before; i++)
-		apply(d, &d->event[i]);
-	for (; i < d->events; i++) {
-		d->event[kept] = d->event[i];
-		d->event[kept].order = kept;
-		kept++;
-	}
-	d->events = kept;
+	if (record->type == PERF_RECORD_FORK && is_process)
+		begin(d, task);
+	else if (record->type == PERF_RECORD_EXIT && is_process)
+		end(d, task);
+	else if (d->programs && record->type == PERF_RECORD_MMAP2 &&
+		 record->size > sizeof(*mapping) + PERF_TIME_SIZE)
+		map(d, mapping);
+	else if (d->programs && record->type == PERF_RECORD_COMM &&
+		 record->misc & PERF_RECORD_MISC_COMM_EXEC &&
+		 record->size > sizeof(*comm) + PERF_TIME_SIZE)
+		execute(d, comm);
 }
 
 /* ---- the processes that have not joined --------------------------------------- */

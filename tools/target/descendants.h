@@ -24,8 +24,7 @@ struct perf_event_header;
  * @image:	the @count programs in memory, in order of appearance: one for each process, and
  *		one more for each program that it executes
  * @index:	index of each process's latest entry in @image
- * @programs:	also keep the programs that processes execute; set it before events are kept
- * @event:	the @events events that descendants_apply() has not applied yet, with room for @room
+ * @programs:	also keep the programs that processes execute; set it before the first event
  * @left_out:	number of programs that exceeded a limit
  * @missed:	number of lost events
  */
@@ -34,8 +33,6 @@ struct descendants {
 	size_t			count;
 	struct hash		index;
 	bool			programs;
-	struct descendants_event	*event;
-	size_t			events, room;
 	uint64_t		left_out;
 	uint64_t		missed;
 };
@@ -49,14 +46,11 @@ int descendants_open(struct descendants *d);
 /** descendants_close() - free the processes; a zeroed struct is allowed */
 void descendants_close(struct descendants *d);
 
-/** descendants_event() - keep a record if it is about a process; a NUL follows the record */
-void descendants_event(struct descendants *d, const struct perf_event_header *record);
-
 /**
- * descendants_apply() - apply the events before a time, in order
- * @before:	the time; all rings must have been read since then
+ * descendants_event() - apply an event if it is about a process
+ * @record:	the event, followed by a NUL; events must be in the order of their times
  */
-void descendants_apply(struct descendants *d, uint64_t before);
+void descendants_event(struct descendants *d, const struct perf_event_header *record);
 
 /**
  * struct descendants_rest - the processes that have not joined

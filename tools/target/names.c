@@ -30,22 +30,6 @@ struct names_thread {
 	bool	described;
 };
 
-/**
- * struct names_event - an event of a thread
- * @order:	order of arrival, to sort events of the same time
- * @type:	PERF_RECORD_COMM, PERF_RECORD_FORK or PERF_RECORD_EXIT
- * @parent, @parent_tid: parent process and thread, for PERF_RECORD_FORK
- * @name:	name of the thread, for PERF_RECORD_COMM
- */
-struct names_event {
-	uint64_t	time;
-	size_t		order;
-	uint32_t	type;
-	pid_t		pid, tid;
-	pid_t		parent, parent_tid;
-	char		name[NAME_SIZE];
-};
-
 int names_open(struct names *names)
 {
 	names->index.bits = hash_bits(META_THREADS_MAX);
@@ -62,10 +46,8 @@ void names_close(struct names *names)
 {
 	free(names->index.slot);
 	free(names->thread);
-	free(names->event);
 	names->thread = NULL;
 	names->index.slot = NULL;
-	names->event = NULL;
 }
 
 /* ---- threads ----------------------------------------------------------------- */
@@ -169,71 +151,17 @@ void names_add_all(struct names *names)
 
 /* ---- events ------------------------------------------------------------------ */
 
-static struct names_event *new_event(struct names *names)
-{
-	struct names_event *more;
-
-	if (names->events == names->room) {
-		more = reallocarray(names->event, 2 * names->room + 64, sizeof(*more));
-		if (!more) {
-			names->missed++;
-			return NULL;
-		}
-		names->event = more;
-		names->room = 2 * names->room + 64;
-	}
-	more = &names->event[names->events];
-	*more = (struct names_event){ .order = names->events++ };
-	return more;
-}
-
-void names_event(struct names *names, const struct perf_event_header *record)
-{
-	const struct perf_comm *comm = (const void *)record;
-	const struct perf_task *task = (const void *)record;
-	struct names_event *event;
-
-	if (record->type == PERF_RECORD_COMM ? record->size <= sizeof(*comm) + PERF_TIME_SIZE :
-	    (record->type != PERF_RECORD_FORK && record->type != PERF_RECORD_EXIT) ||
-	    record->size < sizeof(*task) + PERF_TIME_SIZE)
-		return;
-	event = new_event(names);
-	if (!event)
-		return;
-	event->time = perf_ring_time(record);
-	event->type = record->type;
-	if (record->type == PERF_RECORD_COMM) {
-		event->pid = (pid_t)comm->pid;
-		event->tid = (pid_t)comm->tid;
-		snprintf(event->name, sizeof(event->name), "%s", comm->name);
-		return;
-	}
-	event->pid = (pid_t)task->pid;
-	event->tid = (pid_t)task->tid;
-	event->parent = (pid_t)task->parent;
-	event->parent_tid = (pid_t)task->parent_tid;
-}
-
-static int by_time(const void *left, const void *right)
-{
-	const struct names_event *a = left, *b = right;
-
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	return (a->order > b->order) - (a->order < b->order);
-}
-
 /* A new thread inherits its parent's name. */
-static void begin(struct names *names, const struct names_event *event)
+static void begin(struct names *names, const struct perf_task *task)
 {
-	const struct names_thread *parent = find(names, event->parent_tid);
-	struct names_thread *thread = find(names, event->tid);
+	const struct names_thread *parent = find(names, (pid_t)task->parent_tid);
+	struct names_thread *thread = find(names, (pid_t)task->tid);
 
-	if (!names->all && !has_process(names, event->pid) &&
-	    (!names->children || !has_process(names, event->parent)))
+	if (!names->all && !has_process(names, (pid_t)task->pid) &&
+	    (!names->children || !has_process(names, (pid_t)task->parent)))
 		return;
 	if (!thread) {
-		thread = insert(names, event->pid, event->tid);
+		thread = insert(names, (pid_t)task->pid, (pid_t)task->tid);
 	} else if (thread->ended) {
 		/* The side-car file cannot show which thread had the id at which time. */
 		thread->unclear = true;
@@ -242,41 +170,37 @@ static void begin(struct names *names, const struct names_event *event)
 		set_name(thread, parent->name);
 }
 
-static void apply(struct names *names, const struct names_event *event)
+static void end(struct names *names, const struct perf_task *task)
 {
-	struct names_thread *thread;
+	struct names_thread *thread = find(names, (pid_t)task->tid);
 
-	if (event->type == PERF_RECORD_FORK) {
-		begin(names, event);
-		return;
-	}
-	thread = find(names, event->tid);
-	if (event->type == PERF_RECORD_EXIT) {
-		if (thread)
-			thread->ended = true;
-		return;
-	}
-	/* A thread that is not known began before the first event. */
-	if (!thread && (names->all || has_process(names, event->pid)))
-		thread = insert(names, event->pid, event->tid);
 	if (thread)
-		set_name(thread, event->name);
+		thread->ended = true;
 }
 
-void names_apply(struct names *names, uint64_t before)
+static void rename_thread(struct names *names, const struct perf_comm *comm)
 {
-	size_t i, kept = 0;
+	struct names_thread *thread = find(names, (pid_t)comm->tid);
 
-	if (names->events)
-		qsort(names->event, names->events, sizeof(*names->event), by_time);
-	for (i = 0; i < names->events && names->event[i].time < before; i++)
-		apply(names, &names->event[i]);
-	for (; i < names->events; i++) {
-		names->event[kept] = names->event[i];
-		names->event[kept].order = kept;
-		kept++;
-	}
-	names->events = kept;
+	/* A thread that is not known began before the first event. */
+	if (!thread && (names->all || has_process(names, (pid_t)comm->pid)))
+		thread = insert(names, (pid_t)comm->pid, (pid_t)comm->tid);
+	if (thread)
+		set_name(thread, comm->name);
+}
+
+void names_event(struct names *names, const struct perf_event_header *record)
+{
+	const struct perf_comm *comm = (const void *)record;
+	const struct perf_task *task = (const void *)record;
+	const bool is_task = record->size >= sizeof(*task) + PERF_TIME_SIZE;
+
+	if (record->type == PERF_RECORD_COMM && record->size > sizeof(*comm) + PERF_TIME_SIZE)
+		rename_thread(names, comm);
+	else if (record->type == PERF_RECORD_FORK && is_task)
+		begin(names, task);
+	else if (record->type == PERF_RECORD_EXIT && is_task)
+		end(names, task);
 }
 
 /* ---- the side-car file --------------------------------------------------------- */

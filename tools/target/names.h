@@ -22,7 +22,6 @@ struct perf_event_header;
  * @children:	if @all is clear: set to also keep the threads of these processes' children
  * @thread:	the @count threads, in order of appearance
  * @index:	index of @thread by id
- * @event:	the @events events that names_apply() has not applied yet, with room for @room
  * @left_out:	number of events of threads that exceed the side-car file's limit
  * @missed:	number of lost events
  */
@@ -32,8 +31,6 @@ struct names {
 	struct names_thread	*thread;
 	size_t			count;
 	struct hash		index;
-	struct names_event	*event;
-	size_t			events, room;
 	uint64_t		left_out;
 	uint64_t		missed;
 };
@@ -50,14 +47,11 @@ void names_add(struct names *names, pid_t process);
 /** names_add_all() - add the threads of all processes */
 void names_add_all(struct names *names);
 
-/** names_event() - keep a record if it is about a thread; a NUL follows the record */
-void names_event(struct names *names, const struct perf_event_header *record);
-
 /**
- * names_apply() - apply the events before a time, in order
- * @before:	the time; all rings must have been read since then
+ * names_event() - apply an event if it is about a thread
+ * @record:	the event, followed by a NUL; events must be in the order of their times
  */
-void names_apply(struct names *names, uint64_t before);
+void names_event(struct names *names, const struct perf_event_header *record);
 
 /** names_omit() - do not write this thread, because the library has described it */
 void names_omit(struct names *names, pid_t tid);

@@ -104,7 +104,7 @@ static void append(struct objects *objects, const struct object *found)
 
 /*
  * Extend an object by an overlapping mapping: execve() maps a program's first segment with the size
- * of the whole program, and then shortens it. The events of different CPUs arrive in any order.
+ * of the whole program, and then shortens it.
  */
 static void extend(struct object *object, const struct object *found)
 {

@@ -106,6 +106,9 @@ void watch_close(struct watch *watch)
 		if (watch->event[watch->cpus].fd >= 0)
 			close(watch->event[watch->cpus].fd);
 	}
+	while (watch->records)
+		free(watch->record[--watch->records].header);
+	free(watch->record);
 	free(watch->event);
 	free(watch->ring);
 	memset(watch, 0, sizeof(*watch));
@@ -126,62 +129,113 @@ static void add_child(struct objects *objects, const struct perf_task *task)
 		objects_fork(objects, (pid_t)task->parent);
 }
 
+static void miss(struct watch *watch, struct objects *missed, uint64_t events)
+{
+	missed->missed += events;
+	if (watch->names)
+		watch->names->missed += events;
+	if (watch->descendants)
+		watch->descendants->missed += events;
+}
+
+/* Keep @size bytes of a ring, which are one record, and append a NUL. */
+static void keep(struct watch *watch, const struct perf_event_mmap_page *page, uint64_t tail,
+		 size_t size, struct objects *missed)
+{
+	struct watch_record *more = watch->record;
+	struct perf_event_header *header = malloc(size + 1);
+
+	if (header && watch->records == watch->room) {
+		more = reallocarray(more, 2 * watch->room + 64, sizeof(*more));
+		if (more) {
+			watch->record = more;
+			watch->room = 2 * watch->room + 64;
+		}
+	}
+	if (!header || !more) {
+		free(header);
+		miss(watch, missed, 1);
+		return;
+	}
+	perf_ring_copy(header, page, tail, size);
+	((char *)header)[size] = '\0';
+	more[watch->records] = (struct watch_record){
+		perf_ring_time(header), watch->records, header,
+	};
+	watch->records++;
+}
+
 static void read_ring(struct watch *watch, struct perf_event_mmap_page *page,
-		      struct objects *(*objects_of)(void *context, pid_t pid), void *context,
 		      struct objects *missed)
 {
 	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
 	uint64_t tail = page->data_tail;
-	static union {
-		struct perf_mapping mapping;
-		struct perf_task task;
-		struct perf_loss loss;
-		/* The length of a record is a 16-bit number; the last byte is for a NUL. */
-		char bytes[65536];
-	} record;
+	struct perf_event_header header;
+	struct perf_loss loss;
 
-	while (tail < head) {
-		struct perf_event_header *header = &record.mapping.header;
-
-		perf_ring_copy(header, page, tail, sizeof(*header));
-		if (header->size < sizeof(*header))
+	for (; tail < head; tail += header.size) {
+		perf_ring_copy(&header, page, tail, sizeof(header));
+		if (header.size < sizeof(header))
 			break;
-		perf_ring_copy(&record, page, tail, header->size);
-		record.bytes[header->size] = '\0';
-		tail += header->size;
-		if (header->type == PERF_RECORD_LOST) {
-			missed->missed += record.loss.lost;
-			if (watch->names)
-				watch->names->missed += record.loss.lost;
-			if (watch->descendants)
-				watch->descendants->missed += record.loss.lost;
+		if (header.type == PERF_RECORD_LOST && header.size >= sizeof(loss)) {
+			perf_ring_copy(&loss, page, tail, sizeof(loss));
+			miss(watch, missed, loss.lost);
+		} else if (header.size >= sizeof(header) + PERF_TIME_SIZE) {
+			keep(watch, page, tail, header.size, missed);
 		}
-		if (header->type == PERF_RECORD_MMAP2 &&
-		    header->size > sizeof(struct perf_mapping))
-			add_mapping(objects_of(context, (pid_t)record.mapping.pid),
-				    &record.mapping);
-		if (header->type == PERF_RECORD_FORK)
-			add_child(objects_of(context, (pid_t)record.task.parent), &record.task);
-		if (watch->names)
-			names_event(watch->names, header);
-		if (watch->descendants)
-			descendants_event(watch->descendants, header);
 	}
 	__atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
 }
 
+static int by_time(const void *left, const void *right)
+{
+	const struct watch_record *a = left, *b = right;
+
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return (a->order > b->order) - (a->order < b->order);
+}
+
+static void apply(struct watch *watch, const struct perf_event_header *header,
+		  struct objects *(*objects_of)(void *context, pid_t pid), void *context)
+{
+	const struct perf_mapping *mapping = (const void *)header;
+	const struct perf_task *task = (const void *)header;
+
+	if (header->type == PERF_RECORD_MMAP2 && header->size > sizeof(*mapping))
+		add_mapping(objects_of(context, (pid_t)mapping->pid), mapping);
+	if (header->type == PERF_RECORD_FORK && header->size >= sizeof(*task))
+		add_child(objects_of(context, (pid_t)task->parent), task);
+	if (watch->names)
+		names_event(watch->names, header);
+	if (watch->descendants)
+		descendants_event(watch->descendants, header);
+}
+
+/*
+ * A process that moves to another CPU writes to another ring, so apply events in the order of their
+ * times. An event that is as old as the call, or newer, waits for the next call: a ring that has
+ * already been read may receive an earlier one.
+ */
 void watch_read(struct watch *watch, struct objects *(*objects_of)(void *context, pid_t pid),
 		void *context, struct objects *missed)
 {
 	const uint64_t now = perf_ring_now();
-	size_t i;
+	size_t i, kept = 0;
 
 	for (i = 0; i < watch->cpus; i++)
-		read_ring(watch, watch->ring[i], objects_of, context, missed);
-	if (watch->names)
-		names_apply(watch->names, now);
-	if (watch->descendants)
-		descendants_apply(watch->descendants, now);
+		read_ring(watch, watch->ring[i], missed);
+	if (watch->records)
+		qsort(watch->record, watch->records, sizeof(*watch->record), by_time);
+	for (i = 0; i < watch->records && watch->record[i].time < now; i++) {
+		apply(watch, watch->record[i].header, objects_of, context);
+		free(watch->record[i].header);
+	}
+	for (; i < watch->records; i++, kept++) {
+		watch->record[kept] = watch->record[i];
+		watch->record[kept].order = kept;
+	}
+	watch->records = kept;
 }
 
 void watch_wait(struct watch *watch, const struct pollfd *also,

@@ -7,11 +7,26 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <time.h>
 
 #include "descendants.h"
 #include "names.h"
 #include "objects.h"
+
+struct perf_event_header;
+
+/**
+ * struct watch_record - an event that has not been applied
+ * @time:	its time
+ * @order:	order of arrival, to sort events of the same time
+ * @header:	perf's record, followed by a NUL
+ */
+struct watch_record {
+	uint64_t	time;
+	size_t		order;
+	struct perf_event_header	*header;
+};
 
 /**
  * struct watch - the events of all CPUs
@@ -19,6 +34,7 @@
  * @ring:	ring of each CPU's event
  * @names:	receives events about threads, or NULL
  * @descendants:	receives events about processes, or NULL
+ * @record:	the @records events that watch_read() has not applied yet, with room for @room
  */
 struct watch {
 	struct pollfd	*event;
@@ -26,6 +42,8 @@ struct watch {
 	size_t		cpus;
 	struct names	*names;
 	struct descendants	*descendants;
+	struct watch_record	*record;
+	size_t		records, room;
 };
 
 /**
@@ -45,7 +63,7 @@ int watch_open(struct watch *watch, bool seldom, bool mappings, struct names *na
 void watch_report(int error);
 
 /**
- * watch_read() - process the events since the last call
+ * watch_read() - apply the events since the last call, in the order of their times
  * @objects_of:	called with @context; returns the set to which the objects mapped by process
  *		@pid are added, or NULL to ignore them
  * @missed:	set of objects whose @missed is increased by the number of missed events
