@@ -164,7 +164,7 @@ demo: board tools driver lib
 		'insmod /target/sifive_trace.ko && cp /target/fib.elf /tmp && \
 		 echo "# taskset 2 ./fib.elf" && taskset 2 /tmp/fib.elf'
 	@echo '# sifive-trace report -e fib.elf trace.rtd'
-	@$(SHOW) report -e $(FIB)
+	@$(SHOW) report --no-pager -e $(FIB)
 	@echo; echo '# sifive-trace replay -e fib.elf trace.rtd'
 	@$(SHOW) replay -q -o $(O)/demo/calls.txt -e $(FIB)
 	@head -n 16 $(O)/demo/calls.txt

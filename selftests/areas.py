@@ -38,7 +38,7 @@ AREAS = {
     },
     'tools': {
         'common': 'command.h cli.* complete.c config.* message.c nearest.* compare.h hash.h store.h'
-                  ' filter_file.h behind.* output.* text.* units.* progress.*',
+                  ' filter_file.h behind.* output.* pager.* text.* units.* progress.*',
         'nexus': 'nexus/*',
         'perfrec': 'perfrec/*',
         'side-car': 'trace/meta.* trace/meta_part.*',

@@ -15,7 +15,7 @@
 #define MANY		(16u << 20)
 #define CLEARED		"\r                        \r"
 
-static const char *terminal = "dumb";
+static const char *terminal = "dumb", *pager = "cat";
 
 /* Start the command with its output to a terminal with this many columns, or to a pipe. */
 static pid_t start(const char *arguments, unsigned short columns, int *from)
@@ -40,6 +40,8 @@ static pid_t start(const char *arguments, unsigned short columns, int *from)
 		dup2(pipes[1], 2);
 	}
 	setenv("TERM", terminal, 1);
+	setenv("PAGER", pager, 1);
+	unsetenv("LESS");
 	snprintf(command, sizeof(command), "exec " COMMAND " %s", arguments);
 	execl("/bin/sh", "sh", "-c", command, NULL);
 	_exit(127);
@@ -353,6 +355,72 @@ TEST_F(command, colours_mark_large_shares_and_inexact_numbers)
 	EXPECT_EQ(NULL, strchr(self->out, '\033'));
 	watch(self, "report -q --meta none trace.rtd", 100);
 	EXPECT_NE(NULL, strstr(self->out, "\033[31m"));
+}
+
+TEST_F(command, pager_shows_text_on_a_terminal)
+{
+	static const char * const commands[] = {
+		"report", "report --by thread", "report --diff trace.rtd",
+		"report --by hart", "graph", "graph --diff trace.rtd", "replay", "decode",
+		"annotate",
+	};
+	char arguments[256];
+	unsigned int i;
+
+	calls(&self->gen, 1, 10000);
+	save(self, "trace.rtd");
+	terminal = "xterm";
+	pager = "sed 's/^/| /'";
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		snprintf(arguments, sizeof(arguments), "%s --meta none -e " PROGRAM " trace.rtd",
+			 commands[i]);
+		watch(self, arguments, 100);
+		EXPECT_EQ(0, self->status);
+		EXPECT_NE(NULL, strstr(self->out, "\n| ")) TH_LOG("%s", arguments);
+		/* The styles are those of the terminal. */
+		if (strstr(commands[i], "report"))
+			EXPECT_NE(NULL, strstr(self->out, "\033[1m"));
+		strcat(arguments, " --no-pager");
+		watch(self, arguments, 100);
+		EXPECT_EQ(NULL, strstr(self->out, "\n| ")) TH_LOG("%s", arguments);
+	}
+	watch(self, "report --meta none trace.rtd -o table && cat table", 100);
+	EXPECT_EQ(NULL, strstr(self->out, "\n| "));
+	watch(self, "report --meta none trace.rtd", 0);
+	EXPECT_EQ(NULL, strstr(self->out, "\n| "));
+	terminal = "dumb";
+	watch(self, "report --meta none trace.rtd", 100);
+	EXPECT_EQ(NULL, strstr(self->out, "\n| "));
+}
+
+/* The command ends after its pager, even when a signal ends it, and has its own exit status. */
+TEST_F(command, pager_is_awaited)
+{
+	calls(&self->gen, 1, 10000);
+	save(self, "trace.rtd");
+	terminal = "xterm";
+	pager = "cat; sleep 0.1; echo the end of $LESS";
+	watch(self, "report --meta none trace.rtd", 100);
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, "the end of FRX"));
+	write_file("cut.rtd", self->gen.data, self->gen.length - 1);
+	watch(self, "decode --strict --meta none cut.rtd", 100);
+	EXPECT_EQ(1, self->status);
+	EXPECT_NE(NULL, strstr(self->out, "the end of FRX"));
+	pager = "trap '' INT; kill -INT $PPID; cat >/dev/null; sleep 0.1; echo the end";
+	watch(self, "report --meta none trace.rtd", 100);
+	EXPECT_EQ(-1, self->status);
+	EXPECT_NE(NULL, strstr(self->out, "the end"));
+	/* A user who leaves the pager early does not cause an error message. */
+	pager = "head -n 1";
+	watch(self, "decode --meta none trace.rtd", 100);
+	EXPECT_EQ(NULL, strstr(self->out, "cannot write")) TH_LOG("%s", self->out);
+	/* Without less(1), there is no pager. */
+	pager = "cat";
+	watch(self, "report --meta none trace.rtd && env -u PAGER PATH=/nonexistent " COMMAND
+	      " graph --meta none trace.rtd", 100);
+	EXPECT_EQ(0, self->status);
+	EXPECT_EQ(NULL, strstr(self->out, "the end"));
 }
 
 TEST_HARNESS_MAIN

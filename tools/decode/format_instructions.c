@@ -16,6 +16,7 @@
 #include "joined.h"
 #include "options.h"
 #include "output.h"
+#include "pager.h"
 #include "text.h"
 
 /* Size limit of the cached lines. Lines of further blocks are formatted each time. */
@@ -435,7 +436,7 @@ static void *open_listing(const struct format_options *options, bool plain)
 		release(listing);
 		return NULL;
 	}
-	listing->out = output_open(options->output);
+	listing->out = pager_open(options->output);
 	if (!listing->out) {
 		release(listing);
 		return NULL;

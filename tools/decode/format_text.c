@@ -15,6 +15,7 @@
 #include "coverage.h"
 #include "format.h"
 #include "output.h"
+#include "pager.h"
 #include "syscall_names.h"
 #include "text.h"
 #include "turns.h"
@@ -71,7 +72,7 @@ static void *text_open(const struct format_options *options)
 	text->hz = options->hz;
 	text->values = options->values;
 	text->channels = options->channels;
-	text->out = output_open(options->output);
+	text->out = pager_open(options->output);
 	if (!text->out) {
 		free(text);
 		return NULL;

@@ -15,7 +15,7 @@
 #include "reader.h"
 
 /* Options that only the command has. */
-static const char * const excluded[] = { "color", "jobs", "quiet", "strict" };
+static const char * const excluded[] = { "color", "jobs", "no-pager", "quiet", "strict" };
 
 static const struct cli_option * const tables[] = {
 	options_reading, options_names, options_time, options_calls,

@@ -9,6 +9,7 @@
 
 #include "annotate.h"
 #include "command.h"
+#include "pager.h"
 #include "report.h"
 #include "text.h"
 
@@ -103,7 +104,7 @@ static int put_view(struct annotate_view *view)
 	const struct annotate *annotate = view->annotate;
 	bool done;
 
-	view->out = output_open(annotate->common.output);
+	view->out = pager_open(annotate->common.output);
 	if (!view->out)
 		return EXIT_UNREADABLE;
 	done = annotate->json ? annotate_json(view) : annotate_text(view);

@@ -8,6 +8,7 @@
 #include "covered.h"
 #include "coverage.h"
 #include "cover.h"
+#include "pager.h"
 #include "units.h"
 
 /* --demangle was not given, so the format determines the default. */
@@ -220,7 +221,7 @@ static void put_tables(struct output *out, const struct covered *covered, enum b
 static int put_result(const struct cover *cover, const struct covered *covered,
 		      const struct input *input)
 {
-	struct output *out = output_open(cover->common.output);
+	struct output *out = pager_open(cover->common.output);
 
 	if (!out)
 		return EXIT_UNREADABLE;
@@ -234,7 +235,7 @@ static int put_result(const struct cover *cover, const struct covered *covered,
 static int put_paths(const struct cover *cover, const struct paths *paths,
 		     const struct counts *counts, const struct input *input)
 {
-	struct output *out = output_open(cover->common.output);
+	struct output *out = pager_open(cover->common.output);
 	char why[COUNTS_WHY_SIZE];
 	bool exact;
 

@@ -6,6 +6,7 @@
 #include "command.h"
 #include "coverage.h"
 #include "graph.h"
+#include "pager.h"
 #include "units.h"
 
 static const struct cli_option graph_options[] = {
@@ -305,7 +306,7 @@ static int show(struct graph *graph, const struct input *input)
 	if (graph_counters(graph))
 		return EXIT_USAGE;
 	graph_finish(graph, tree_usual(trace_stats(input->trace)));
-	graph->out = output_open(graph->common.output);
+	graph->out = pager_open(graph->common.output);
 	if (!graph->out)
 		return EXIT_UNREADABLE;
 	if (graph->json)

@@ -7,6 +7,7 @@
 #include "command.h"
 #include "graph.h"
 #include "hash.h"
+#include "pager.h"
 #include "pairs.h"
 #include "units.h"
 
@@ -504,7 +505,7 @@ static int show(struct diff *diff)
 {
 	const bool json = diff->graph[0]->json;
 
-	diff->out = output_open(diff->graph[0]->common.output);
+	diff->out = pager_open(diff->graph[0]->common.output);
 	if (!diff->out)
 		return EXIT_UNREADABLE;
 	diff->timed = report_compares_times(diff->input, 2);

@@ -14,6 +14,7 @@
 #include "options.h"
 #include "output.h"
 #include "cause.h"
+#include "pager.h"
 #include "units.h"
 
 #define NAME_SIZE	512
@@ -442,7 +443,7 @@ static int run(struct replay *replay)
 	if (!result) {
 		replay->analysis = analysis_new(&input.meta, input.symbols,
 						&replay_ops, replay);
-		replay->out = output_open(replay->common.output);
+		replay->out = pager_open(replay->common.output);
 		if (!replay->analysis || !replay->out)
 			result = EXIT_UNREADABLE;
 		else

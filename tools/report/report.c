@@ -9,6 +9,7 @@
 
 #include "command.h"
 #include "coverage.h"
+#include "pager.h"
 #include "report.h"
 #include "text.h"
 #include "units.h"
@@ -589,7 +590,7 @@ static int run(struct report_options *options)
 			      report_wants_spread(&options->columns), NULL);
 	if (result <= EXIT_LOSSES) {
 		report_notes(profile.analysis, &profile.input);
-		out = output_open(options->common.output);
+		out = pager_open(options->common.output);
 		ended = out ? report_put(options, out, &profile) : EXIT_UNREADABLE;
 		if (out && output_close(out))
 			ended = EXIT_UNREADABLE;

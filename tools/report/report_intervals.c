@@ -8,6 +8,7 @@
 #include "command.h"
 #include "coverage.h"
 #include "intervals.h"
+#include "pager.h"
 #include "report.h"
 #include "text.h"
 #include "units.h"
@@ -430,7 +431,7 @@ static int put(struct report_intervals *r)
 	count = r->shown;
 	if (r->options->top && count > (size_t)r->options->top)
 		count = (size_t)r->options->top;
-	r->out = output_open(r->options->common.output);
+	r->out = pager_open(r->options->common.output);
 	if (!r->out)
 		return EXIT_UNREADABLE;
 	if (r->options->format == REPORT_TEXT)

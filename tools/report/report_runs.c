@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "pager.h"
 #include "report.h"
 
 struct traces {
@@ -48,7 +49,7 @@ static int choose(struct traces *traces, const struct report_options *options)
 
 static int show(const struct report_runs *runs, const struct report_options *options)
 {
-	struct output *out = output_open(options->common.output);
+	struct output *out = pager_open(options->common.output);
 	int result = out ? report_diff(options, out, runs) : EXIT_UNREADABLE;
 
 	return out && output_close(out) ? EXIT_UNREADABLE : result;

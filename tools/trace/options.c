@@ -15,6 +15,7 @@
 #include "merged.h"
 #include "options.h"
 #include "output.h"
+#include "pager.h"
 #include "source.h"
 #include "text.h"
 #include "units.h"
@@ -67,6 +68,15 @@ static int set_color(void *at, const struct cli_option *option, const char *valu
 	if (!result)
 		output_set_styles((enum output_styles)styles);
 	return result;
+}
+
+static int set_no_pager(void *at, const struct cli_option *option, const char *value)
+{
+	(void)at;
+	(void)option;
+	(void)value;
+	pager_disable();
+	return EXIT_OK;
 }
 
 const struct cli_option options_time[] = {
@@ -122,6 +132,8 @@ const struct cli_option options_reading[] = {
 	{ .name = "color", .value = "auto|always|never",
 	  .help = "use bold text and colours: on a terminal (auto, the default), always or never",
 	  .set = set_color },
+	{ .name = "no-pager", .help = "write text directly to the terminal",
+	  .set = set_no_pager },
 	{ .letter = 'q', .name = "quiet", .help = "print no summary and no progress",
 	  .set = cli_flag, .offset = offsetof(struct options, trace.quiet) },
 	{ .name = NULL }

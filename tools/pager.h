@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Shows long text in a pager, such as less(1). */
+#ifndef SIFIVE_TRACE_PAGER_H
+#define SIFIVE_TRACE_PAGER_H
+
+struct output;
+
+/** pager_disable() - let pager_open() start no pager */
+void pager_disable(void);
+
+/**
+ * pager_open() - like output_open(), but if the output is a terminal, a pager shows it
+ * @path:	path of the file, or NULL for standard output
+ *
+ * The pager is $PAGER, or less(1) if it is unset. There is none if $PAGER is empty or "cat", or if
+ * $TERM is unset or "dumb". Messages that follow are in the pager, too. The command does not end
+ * before its pager.
+ *
+ * Return: see output_open().
+ */
+struct output *pager_open(const char *path);
+
+#endif /* SIFIVE_TRACE_PAGER_H */
