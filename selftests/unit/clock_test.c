@@ -48,7 +48,9 @@ FIXTURE(clock) {
 	struct program program;
 	struct checked checked;
 	char trace[64];
+	char meta[72];
 	uint64_t seed;
+	unsigned int steps;
 };
 
 FIXTURE_SETUP(clock)
@@ -59,13 +61,16 @@ FIXTURE_SETUP(clock)
 	fd = mkstemp(self->trace);
 	ASSERT_LE(0, fd);
 	close(fd);
+	snprintf(self->meta, sizeof(self->meta), "%s.meta", self->trace);
 	self->seed = 1;
+	self->steps = STEPS;
 }
 
 FIXTURE_TEARDOWN(clock)
 {
 	program_free(&self->program);
 	unlink(self->trace);
+	unlink(self->meta);
 }
 
 static int by_offset(const void *a, const void *b)
@@ -92,7 +97,7 @@ static void make(FIXTURE_DATA(clock) *self, unsigned int sources, bool delta)
 		program->thread[i].src = i;
 	for (i = 0; i < sources; i++)
 		gen_sync(&program->gen, i);
-	for (i = 0; i < STEPS; i++)
+	for (i = 0; i < self->steps; i++)
 		program_step(program);
 	program_end(program);
 	qsort(program->gen.truth, program->gen.truths,
@@ -327,6 +332,195 @@ TEST_F_TIMEOUT(clock, marks_relative_times_after_damage, 600)
 		EXPECT_LE(self->checked.records * 99, self->checked.right * 100);
 	}
 	EXPECT_EQ(0, bad);
+}
+
+/* Write the times at START and STOP of the capture, @from and @to, by a clock of 10 MHz. */
+static void write_limits(struct __test_metadata *_metadata, FIXTURE_DATA(clock) *self,
+			 uint64_t from, uint64_t to)
+{
+	FILE *file = fopen(self->meta, "w");
+
+	ASSERT_NE(NULL, file);
+	fprintf(file,
+		"{\"version\":1,\"ts_hz\":10000000,\"clock_samples\":[{\"time\":%" PRIu64 ",\"ns\":1000,\"within\":100},{\"time\":%" PRIu64 ",\"ns\":%" PRIu64 ",\"within\":100}]}",
+		from & 0xffffffffff, to & 0xffffffffff, 1000 + (to - from) * 100);
+	ASSERT_EQ(0, fclose(file));
+}
+
+/*
+ * Any bit of the first time of a trace's only source is wrong: the limits of the capture contradict
+ * it, or a later time does so, possibly after more records than the decoder holds back.
+ */
+TEST_F_TIMEOUT(clock, marks_wrong_first_time_of_the_only_source, 600)
+{
+	struct gen *gen = &self->program.gen;
+	uint64_t start, records = 0, right = 0;
+	unsigned int bit, at;
+
+	self->steps = 12 * STEPS;
+	make(self, 1, false);
+	gen_sync(gen, 0);
+	/* The first message has the time in bytes 3 and up. */
+	for (start = 0, at = 3; !at || !(gen->data[at - 1] & 2) || at == 3; at++)
+		start |= (uint64_t)(gen->data[at] >> 2) << 6 * (at - 3);
+	write_limits(_metadata, self, start - 1000, gen->now + 1000);
+	/* Times advance by more than the lowest bits, so nothing contradicts those. */
+	for (bit = 4; bit < 6 * (at - 3); bit++) {
+		gen->data[3 + bit / 6] ^= 4u << bit % 6;
+		read_damaged(_metadata, self, 3, 0);
+		gen->data[3 + bit / 6] ^= 4u << bit % 6;
+		records += self->checked.records;
+		right += self->checked.right;
+		EXPECT_EQ(0, self->checked.unmarked) {
+			TH_LOG("bit %u: %" PRIu64 " of %" PRIu64, bit, self->checked.unmarked,
+			       self->checked.records);
+		}
+	}
+	TH_LOG("%" PRIu64 " of %" PRIu64 " times are correct", right, records);
+	EXPECT_LE(records * 95, right * 100);
+}
+
+/* Damage that looks like an absolute time outside the capture changes no time. */
+TEST_F_TIMEOUT(clock, ignores_absolute_time_outside_the_capture, 600)
+{
+	struct gen *gen = &self->program.gen;
+	uint64_t now, start;
+	size_t at, length, i;
+
+	make(self, 1, false);
+	start = gen->truth[0].begin_time;
+	write_limits(_metadata, self, start - 1000, gen->now + 1000);
+	now = gen->now;
+	length = gen->length;
+	gen->now = start + (0x5555ull << 24);
+	gen_sync(gen, 0);
+	at = gen->truth[gen->truths / 2].offset;
+	for (i = gen->truths / 2; i < gen->truths; i++)
+		gen->truth[i].offset += gen->length - length;
+	/* Move the new message from the end to the middle. */
+	for (; gen->length > length; at++) {
+		uint8_t last = gen->data[length];
+
+		memmove(gen->data + at + 1, gen->data + at, length - at);
+		gen->data[at] = last;
+		length++;
+	}
+	gen->now = now;
+	read_damaged(_metadata, self, 0, 0);
+	EXPECT_LT(STEPS / 3, self->checked.records);
+	EXPECT_EQ(0, self->checked.unmarked);
+	EXPECT_EQ(self->checked.records, self->checked.right);
+	EXPECT_LT(0, self->checked.inferred);
+}
+
+/* Time of each source's latest record, and how certain it is. */
+struct latest {
+	uint64_t	time[2];
+	unsigned int	known[2];
+};
+
+static void on_latest(void *context, const struct perfrec_record *record)
+{
+	struct latest *latest = context;
+
+	latest->time[record->src] = record->begin.time;
+	latest->known[record->src] = record->begin.time_known;
+}
+
+/* Read a trace whose timestamps have 20 bits. */
+static struct latest read_wraps(struct __test_metadata *_metadata, FIXTURE_DATA(clock) *self,
+				const struct gen *gen)
+{
+	static const struct trace_ops latest_ops = { .record = on_latest };
+	static struct options options;
+	struct latest latest = { 0 };
+	struct input input;
+	FILE *file = fopen(self->trace, "wb");
+
+	ASSERT_NE(NULL, file);
+	fwrite(gen->data, 1, gen->length, file);
+	ASSERT_EQ(0, fclose(file));
+	options_init(&options);
+	options.path = self->trace;
+	options.trace.quiet = true;
+	options.trace.channel = TRACE_ALL_CHANNELS;
+	options.trace.src_bits = 1;
+	options.trace.ts_width = 20;
+	ASSERT_EQ(0, input_open(&input, &options));
+	EXPECT_EQ(0, trace_run(input.trace, &latest_ops, &latest));
+	input_close(&input);
+	return latest;
+}
+
+/* While one source is silent, timestamps wrap several times, as another source shows. */
+TEST_F(clock, source_that_was_silent_while_timestamps_wrapped)
+{
+	static const uint64_t address[] = { 0x1000, 0x2000 };
+	struct gen_stream stream[2];
+	uint64_t value = 0, truth;
+	struct latest latest;
+	struct gen gen;
+	unsigned int i;
+
+	gen_init(&gen, 1, 20);
+	gen.step = 100;
+	for (i = 0; i < 2; i++) {
+		gen_sync(&gen, i);
+		gen_stream_init(&stream[i], &gen, i, 6, 0, 1, 64);
+		gen_header(&stream[i]);
+		gen_record(&stream[i], 0, address, &value);
+	}
+	while (gen.now < 5ull << 20)
+		gen_record(&stream[0], 0, address, &value);
+	gen_record(&stream[1], 1, address, &value);
+	truth = gen.truth[gen.truths - 1].begin_time;
+	gen_record(&stream[0], 1, address, &value);
+	gen_sync(&gen, 0);
+	latest = read_wraps(_metadata, self, &gen);
+	EXPECT_EQ(truth, latest.time[1]);
+	EXPECT_EQ(TIME_INFERRED, latest.known[1]);
+	EXPECT_EQ(gen.truth[gen.truths - 1].begin_time, latest.time[0]);
+	EXPECT_EQ(TIME_EXACT, latest.known[0]);
+	gen_free(&gen);
+}
+
+/* While the only source is silent, timestamps wrap, as the clock of the side-car file shows. */
+TEST_F(clock, only_source_was_silent_while_timestamps_wrapped)
+{
+	static const uint64_t address[] = { 0x1000, 0x2000 };
+	struct gen_stream stream;
+	struct latest latest;
+	uint64_t value = 0;
+	struct gen gen;
+
+	gen_init(&gen, 1, 20);
+	gen.step = 100;
+	gen_sync(&gen, 0);
+	gen_stream_init(&stream, &gen, 0, 6, 0, 1, 64);
+	gen_header(&stream);
+	gen_record(&stream, 0, address, &value);
+	gen.now += 3ull << 20;
+	gen_record(&stream, 1, address, &value);
+	gen_sync(&gen, 0);
+	latest = read_wraps(_metadata, self, &gen);
+	EXPECT_EQ(TIME_EXACT, latest.known[0]);
+	write_limits(_metadata, self, 0, gen.now);
+	latest = read_wraps(_metadata, self, &gen);
+	EXPECT_EQ(TIME_INFERRED, latest.known[0]);
+	/* Nothing is missing if the source has sent messages in each period. */
+	gen.length = 0;
+	gen.truths = 0;
+	gen.now = 0;
+	gen_sync(&gen, 0);
+	gen_header(&stream);
+	while (gen.now < 3ull << 20)
+		gen_record(&stream, 0, address, &value);
+	gen_sync(&gen, 0);
+	write_limits(_metadata, self, 0, gen.now);
+	latest = read_wraps(_metadata, self, &gen);
+	EXPECT_EQ(TIME_EXACT, latest.known[0]);
+	EXPECT_EQ(gen.truth[gen.truths - 1].begin_time, latest.time[0]);
+	gen_free(&gen);
 }
 
 TEST_HARNESS_MAIN

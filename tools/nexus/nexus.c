@@ -236,6 +236,8 @@ static void set_absolute(struct nexus *nexus, struct nexus_message *message,
 	uint64_t old = *now & mask, changed = old ^ timestamp;
 	uint8_t *quality = &nexus->quality[message->src];
 
+	message->before = *now;
+	message->before_known = *quality;
 	if (!*quality) {
 		*now = timestamp;
 		*quality = TIME_EXACT;

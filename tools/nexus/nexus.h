@@ -123,6 +123,7 @@ enum nexus_gap {
  * @field:	variable fields except the timestamp, see below
  * @contrary:	valid if NEXUS_CONTRARY is set: a bit that was 1 in the source's previous
  *		time, but should have been 0
+ * @before:	for an absolute timestamp: the source's previous time, valid if @before_known is set
  * @fields:	number of entries in @field
  * @fixed:	fixed fields after SRC, see below
  * @tcode:	enum nexus_tcode, or another value if NEXUS_UNKNOWN_TCODE is set
@@ -152,6 +153,8 @@ struct nexus_message {
 	uint64_t	time;
 	uint64_t	field[3];
 	uint64_t	contrary;
+	uint64_t	before;
+	bool		before_known;
 	uint8_t		fields;
 	uint8_t		fixed[2];
 	uint8_t		tcode;

@@ -20,6 +20,8 @@ void clocks_shift(struct clocks *clocks, size_t count, unsigned int events)
 
 	clocks->stores -= count;
 	clocks->events -= events;
+	clocks->checked_stores -= count < clocks->checked_stores ? count : clocks->checked_stores;
+	clocks->checked_events -= events < clocks->checked_events ? events : clocks->checked_events;
 	memmove(clocks->event, clocks->event + events,
 		clocks->events * sizeof(clocks->event[0]));
 	for (i = 0; i < clocks->events; i++)
@@ -248,6 +250,83 @@ static void doubt_source(struct clocks *clocks, struct nexus *nexus, unsigned in
 		nexus->quality[src] = TIME_INFERRED;
 }
 
+/* Add what the source lacks to a time, and return that. */
+static uint64_t unwrap(struct clocks *clocks, uint64_t *lacks, uint64_t *time)
+{
+	*time += *lacks;
+	if (*time > clocks->latest) {
+		clocks->latest = *time;
+	} else if (clocks->latest - *time > clocks->mask / 2) {
+		const uint64_t more = (clocks->latest - *time + clocks->mask / 2) & ~clocks->mask;
+
+		*lacks += more;
+		*time += more;
+	}
+	return *lacks;
+}
+
+/* Return the latest time of all sources. */
+static uint64_t latest_clock(const struct nexus *nexus)
+{
+	uint64_t latest = 0;
+	unsigned int src;
+
+	for (src = 0; src <= nexus->src_mask; src++)
+		if (nexus->quality[src] && nexus->now[src] > latest)
+			latest = nexus->now[src];
+	return latest;
+}
+
+bool clocks_slept(struct nexus *nexus, struct nexus_message *message)
+{
+	const unsigned int src = message->src;
+	const uint64_t latest = latest_clock(nexus);
+
+	if (latest < nexus->now[src] || latest - nexus->now[src] <= nexus->ts_mask / 2)
+		return false;
+	message->flags &= ~NEXUS_CONTRARY;
+	if (!(message->flags & NEXUS_SYNC)) {
+		message->time ^= message->contrary;
+		nexus->now[src] ^= message->contrary;
+	}
+	return true;
+}
+
+void clocks_unwrap(struct clocks *clocks, struct nexus *nexus)
+{
+	const uint64_t latest = latest_clock(nexus);
+	uint64_t lacks[NEXUS_SOURCES] = { 0 };
+	size_t *at = &clocks->checked_stores;
+	unsigned int src;
+
+	if (latest <= clocks->mask) {
+		clocks->latest = latest;
+		*at = clocks->stores;
+		clocks->checked_events = clocks->events;
+		return;
+	}
+	while (*at < clocks->stores || clocks->checked_events < clocks->events) {
+		struct clocks_event *event = &clocks->event[clocks->checked_events];
+		struct nexus_message *message = &event->message;
+		struct store *store = &clocks->store[*at];
+
+		if (clocks->checked_events < clocks->events && event->at <= *at) {
+			clocks->checked_events++;
+			if (event->item == NEXUS_MESSAGE && message->flags & NEXUS_TIME_KNOWN &&
+			    unwrap(clocks, &lacks[message->src], &message->time))
+				message->flags |= NEXUS_TIME_INFERRED;
+			continue;
+		}
+		++*at;
+		if (store->time_known &&
+		    unwrap(clocks, &lacks[store->src], &store->time))
+			store->time_known = TIME_INFERRED;
+	}
+	for (src = 0; src <= nexus->src_mask; src++)
+		if (lacks[src])
+			nexus_set_time(nexus, src, nexus->now[src] + lacks[src], TIME_INFERRED);
+}
+
 static void end_stretch(const struct nexus *nexus, struct clocks_stretch *stretch,
 			const struct clocks_stretch *before)
 {
@@ -306,6 +385,7 @@ void clocks_compare(struct clocks *clocks, struct nexus *nexus)
 
 	if (!nexus->src_mask || nexus->offset < before->end + STRETCH)
 		return;
+	clocks_unwrap(clocks, nexus);
 	end_stretch(nexus, stretch, before);
 	clocks->next = (next + 1) % 3;
 	compare_stretches(clocks, nexus, &clocks->stretch[clocks->next], stretch);

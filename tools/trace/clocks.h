@@ -50,6 +50,8 @@ struct clocks_stretch {
  *		unknown
  * @stretch:	the two latest stretches, and a free element for the next one
  * @next:	index of the free element; the earliest stretch follows it
+ * @latest:	latest time of the items that clocks_unwrap() has checked: @checked_stores in @store and
+ *		@checked_events in @event, and all before them
  */
 struct clocks {
 	struct store		*store;
@@ -62,6 +64,9 @@ struct clocks {
 	uint64_t		least[NEXUS_SOURCES];
 	struct clocks_stretch	stretch[3];
 	unsigned int		next;
+	uint64_t		latest;
+	size_t			checked_stores;
+	unsigned int		checked_events;
 };
 
 /** clocks_shift() - remove the @count oldest stores and the @events oldest events */
@@ -88,6 +93,22 @@ void clocks_break(struct clocks *clocks, const struct nexus *nexus, int src, uin
  * the resulting time steps are shortest.
  */
 void clocks_correct(struct clocks *clocks, struct nexus *nexus, struct nexus_message *message);
+
+/**
+ * clocks_slept() - whether a message with NEXUS_CONTRARY contradicts nothing, because its source was
+ * silent while timestamps wrapped; if so, make its time the one that it sent
+ */
+bool clocks_slept(struct nexus *nexus, struct nexus_message *message);
+
+/**
+ * clocks_unwrap() - correct the times of sources that were silent while timestamps wrapped
+ * @nexus:	decoder of the queued messages
+ *
+ * A source that sends nothing for a whole period of the timestamps does not show that it has
+ * wrapped. If its times are more than half a period before those of other sources, periods are
+ * added to them, and they are marked as inferred.
+ */
+void clocks_unwrap(struct clocks *clocks, struct nexus *nexus);
 
 /**
  * clocks_compare() - compare the sources' clocks with each other

@@ -24,6 +24,7 @@ int messages_deliver(struct trace *trace, size_t count)
 	unsigned int done;
 	int error = 0;
 
+	clocks_unwrap(clocks, &trace->nexus);
 	if (trace->stages) {
 		error = stages_push(trace->stages, clocks, count);
 	} else {
@@ -120,10 +121,13 @@ static int on_item(struct trace *trace, enum nexus_item item,
 		return queue_event(trace, item, message);
 	}
 	if (message->flags & NEXUS_TIMESTAMP && message->flags & NEXUS_SYNC) {
-		clocks->absolute[message->src] = message->offset;
+		if (head_check(&trace->head, &trace->nexus, message))
+			trace->stats.corrected++;
+		else
+			clocks->absolute[message->src] = message->offset;
 		trace->stats.absolute = true;
 	}
-	if (message->flags & NEXUS_CONTRARY) {
+	if (message->flags & NEXUS_CONTRARY && !clocks_slept(&trace->nexus, message)) {
 		clocks_correct(clocks, &trace->nexus, message);
 		trace->stats.corrected++;
 	}

@@ -194,9 +194,8 @@ static void set_string(struct reader *reader, struct json_object *object,
 }
 
 /* Find an array of at most @most elements; return memory for *@count elements of @size. */
-static void *new_array(struct reader *reader, struct json_object *object,
-		       const char *key, size_t most, size_t size, size_t *count,
-		       struct json_object **array)
+static void *new_array(struct reader *reader, struct json_object *object, const char *key,
+		       size_t most, size_t size, size_t *count, struct json_object **array)
 {
 	void *memory;
 
@@ -413,8 +412,7 @@ static void read_objects(struct reader *reader, struct json_object *object, stru
 	}
 }
 
-static void read_clocks(struct reader *reader, struct json_object *object,
-			struct meta *meta)
+static void read_clocks(struct reader *reader, struct json_object *object, struct meta *meta)
 {
 	struct json_object *array, *from;
 	size_t count, i;
@@ -435,8 +433,7 @@ static void read_clocks(struct reader *reader, struct json_object *object,
 	}
 }
 
-static void read_streams(struct reader *reader, struct json_object *object,
-			 struct meta *meta)
+static void read_streams(struct reader *reader, struct json_object *object, struct meta *meta)
 {
 	struct json_object *array, *from;
 	size_t count, i;
@@ -491,23 +488,20 @@ static void set_numbers(struct reader *reader, struct json_object *from,
 		set_u64(reader, from, number->key, (uint64_t *)((char *)to + number->offset));
 }
 
-static void read_gaps(struct reader *reader, struct json_object *object,
-		      struct meta_coverage *coverage)
+/* Read an array of at most @most groups of numbers, each into a struct of @size bytes. */
+static void *read_numbers(struct reader *reader, struct json_object *object, const char *key,
+			  size_t most, size_t size, const struct number *number, size_t *read)
 {
-	static const struct number number[] = {
-		NUMBER(meta_gap, begin), NUMBER(meta_gap, end), NUMBER(meta_gap, bytes),
-		NUMBER(meta_gap, dropped), { 0 },
-	};
 	struct json_object *array, *from;
 	size_t count, i;
+	char *to = new_array(reader, object, key, most, size, &count, &array);
 
-	coverage->gap = new_array(reader, object, "missing", META_GAPS_MAX,
-				  sizeof(*coverage->gap), &count, &array);
 	for (i = 0; i < count; i++) {
-		from = element(reader, "missing", array, i);
+		from = element(reader, key, array, i);
 		if (from)
-			set_numbers(reader, from, number, &coverage->gap[coverage->listed++]);
+			set_numbers(reader, from, number, to + (*read)++ * size);
 	}
+	return to;
 }
 
 static void read_coverage(struct reader *reader, struct json_object *object,
@@ -519,6 +513,10 @@ static void read_coverage(struct reader *reader, struct json_object *object,
 		NUMBER(meta_coverage, gap_bytes), NUMBER(meta_coverage, pauses),
 		NUMBER(meta_coverage, paused_ns), { 0 },
 	};
+	static const struct number gap[] = {
+		NUMBER(meta_gap, begin), NUMBER(meta_gap, end), NUMBER(meta_gap, bytes),
+		NUMBER(meta_gap, dropped), { 0 },
+	};
 	struct json_object *from = get_object(reader, object, "coverage");
 
 	if (from) {
@@ -527,7 +525,8 @@ static void read_coverage(struct reader *reader, struct json_object *object,
 		set_bool(reader, from, "limit", &coverage->limit);
 		set_u32(reader, from, "counters_lost", &coverage->counters_lost);
 		set_numbers(reader, from, number, coverage);
-		read_gaps(reader, from, coverage);
+		coverage->gap = read_numbers(reader, from, "missing", META_GAPS_MAX,
+					     sizeof(*coverage->gap), gap, &coverage->listed);
 	}
 }
 
@@ -566,6 +565,9 @@ static void read_losses(struct reader *reader, struct json_object *object, struc
 
 static void read_groups(struct reader *reader, struct json_object *object, struct meta *meta)
 {
+	static const struct number instant[] = {
+		NUMBER(meta_utc, time), NUMBER(meta_utc, ns), { 0 },
+	};
 	struct meta_sampling *sampling = &meta->sampling;
 	struct json_object *from = get_object(reader, object, "sampling");
 
@@ -601,10 +603,10 @@ static void read_groups(struct reader *reader, struct json_object *object, struc
 	}
 
 	from = get_object(reader, object, "utc");
-	if (from) {
-		set_u64(reader, from, "time", &meta->utc.time);
-		set_u64(reader, from, "ns", &meta->utc.ns);
-	}
+	if (from)
+		set_numbers(reader, from, instant, &meta->utc);
+	meta->sample = read_numbers(reader, object, "clock_samples", 2, sizeof(*meta->sample),
+				    instant, &meta->samples);
 }
 
 /* Read the name of the folder of copies, which must be beside the side-car file. */
@@ -730,8 +732,7 @@ static bool is_fair(const char *text, size_t length)
 	return groups <= META_GROUPS_MAX && values <= META_VALUES_MAX;
 }
 
-int meta_parse(const char *name, const char *text, size_t length,
-	       struct meta *meta)
+int meta_parse(const char *name, const char *text, size_t length, struct meta *meta)
 {
 	struct json_tokener *tokener;
 	struct reader reader = { .name = name };
@@ -790,6 +791,7 @@ void meta_free(struct meta *meta)
 	free(meta->object);
 	free(meta->in);
 	free(meta->clock);
+	free(meta->sample);
 	free(meta->coverage.gap);
 	free(meta->stream);
 	free(meta->rest);

@@ -64,7 +64,7 @@
  *			without room; pauses, paused_ns: number of times that the user paused
  *			the recording, and the total length of the pauses; missing: gaps
  *			[{ begin, end, bytes, dropped }], struct meta_gap
- *	clock_samples	[{ time, ns, within }] at START and STOP, for merge: the clock in ticks,
+ *	clock_samples	[{ time, ns, within }] at START and STOP: the clock in ticks,
  *			read within "within" nanoseconds of CLOCK_MONOTONIC "ns"
  *	utc		{ time, ns }: the clock in ticks when the machine's wall clock was at
  *			"ns" nanoseconds after 1970
@@ -261,8 +261,8 @@ struct meta_lost {
 };
 
 /*
- * A time of the trace, which wraps like a timestamp, and the same time in nanoseconds after 1970.
- * Both are 0 if unknown.
+ * A time of the trace, which wraps like a timestamp, and the same time in nanoseconds by another
+ * clock, for @utc those after 1970. Both are 0 if unknown.
  */
 struct meta_utc {
 	uint64_t	time;
@@ -313,6 +313,7 @@ struct meta_rest {
  * @piece:	piece number, or -1 if the recording is not split into pieces
  * @continued:	set if another piece follows
  * @in:		indexes of processes, for all objects
+ * @sample:	@samples times of the kernel's CLOCK_MONOTONIC, at START and at STOP of the capture
  *
  * All strings are in @strings.
  */
@@ -359,6 +360,8 @@ struct meta {
 	struct meta_coverage	coverage;
 	struct meta_lost	lost;
 	struct meta_utc		utc;
+	struct meta_utc		*sample;
+	size_t			samples;
 	int			piece;
 	bool			continued;
 	struct meta_clock	*clock;

@@ -79,6 +79,12 @@ static bool is_blank(const struct trace *trace)
 					trace->in.filled - 1);
 }
 
+static int cannot_read(const struct trace *trace)
+{
+	report("%s: cannot read: %s", trace->in.path, strerror(errno));
+	return -1;
+}
+
 /*
  * Reconstruct the state that a ring has overwritten. A trace whose first time depends on an
  * earlier one is also treated as a ring, regardless of how it was cut.
@@ -108,13 +114,12 @@ static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
 		return 0;
 	}
 	/* Reconstructing the times requires that the trace can be read more than once. */
-	if (trace->in.fd == STDIN_FILENO || lseek(trace->in.fd, 0, SEEK_CUR) < 0 ||
-	    !(trace->wrapped || ring_begins(trace->in.buffer, trace->in.filled, nexus)))
+	if (trace->in.fd == STDIN_FILENO || lseek(trace->in.fd, 0, SEEK_CUR) < 0)
 		return 0;
-	if (ring_times(trace->in.fd, nexus, &trace->times)) {
-		report("%s: cannot read: %s", trace->in.path, strerror(errno));
-		return -1;
-	}
+	if (!trace->wrapped && !ring_begins(trace->in.buffer, trace->in.filled, nexus))
+		return head_read(&trace->head, trace->in.fd, nexus) ? cannot_read(trace) : 0;
+	if (ring_times(trace->in.fd, nexus, &trace->times))
+		return cannot_read(trace);
 	trace->stats.worked_out = trace->times.worked_out;
 	trace->stats.contrary = trace->times.contrary;
 	if (!nexus->ring)
@@ -271,6 +276,7 @@ static int set_up(struct trace *trace, const struct trace_options *options,
 	nexus.ts_scheme = (enum nexus_ts_scheme)scheme;
 	trace->clocks.mask = ~0ull >> (64 - (nexus.ts_width ? nexus.ts_width :
 						 NEXUS_TS_WIDTH_DEFAULT));
+	head_init(&trace->head, meta, trace->clocks.mask);
 	nexus.offset = trace->stats.bytes - trace->in.filled;
 	stats->src_bits = nexus.src_bits;
 	if (nexus_init(&trace->nexus, &nexus)) {

@@ -4,6 +4,7 @@
 #define SIFIVE_TRACE_STATE_H
 
 #include "clocks.h"
+#include "head.h"
 #include "perfrec/callers.h"
 #include "progress.h"
 #include "ring.h"
@@ -60,6 +61,7 @@ struct trace {
 	uint64_t		rest[PERFREC_CHANNELS][PERFREC_SOURCES];
 	struct ring_times	times;
 	struct clocks		clocks;
+	struct head		head;
 	struct store		queue[CLOCKS_QUEUE];
 	unsigned int		recoveries;
 	struct range_span	*span;		/* for trace_span(), or NULL */
