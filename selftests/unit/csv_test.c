@@ -215,7 +215,7 @@ TEST_F(command, counts_that_go_backwards_are_charged_only_to_enclosing_calls)
 		run(self, "report -q --strict trace.rtd");
 		EXPECT_EQ(1, self->status);
 		run(self, "report --strict --format json trace.rtd");
-		EXPECT_NE(NULL, strstr(self->out, "\"records_without_counts\":0,\"counts_backwards\":1}"));
+		EXPECT_NE(NULL, strstr(self->out, "\"records_without_counts\":0,\"counts_backwards\":1,\"counts_beyond_limit\":0}"));
 		run(self, "decode -q --values delta trace.rtd");
 		EXPECT_EQ(NULL, strstr(self->out, "281474976710256"));
 		EXPECT_EQ(NULL, strstr(self->out, "1099511627376"));
@@ -259,6 +259,56 @@ TEST_F(command, large_counts_are_not_mistaken_for_negative_ones)
 		EXPECT_NE(NULL, strstr(row(self, 1), expected)) {
 			TH_LOG("%u: %s", i, row(self, 1));
 		}
+	}
+}
+
+/* Sums stay below 2^63, and the counts that they lack are reported. */
+TEST_F(command, sums_do_not_wrap)
+{
+	static const char * const command[] = {
+		"export --format csv", "export --format chrome", "export --format speedscope",
+		"report --csv", "report --json", "graph", "graph --json",
+	};
+	const uint64_t address[] = { FIB, MAIN }, outer[] = { MAIN, MAIN };
+	const uint64_t most = 0xe00000000000ull, calls = 40000;
+	uint64_t value = 0, shown = 0;
+	struct gen_stream stream;
+	unsigned int i;
+	char text[100];
+
+	gen_free(&self->gen);
+	gen_init(&self->gen, 1, 40);
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&stream, &self->gen, 0, 6, 0, 1, 48);
+	gen_header(&stream);
+	gen_record(&stream, 0, outer, &value);
+	for (i = 0; i < 2 * calls; i++) {
+		value = (value + most) & 0xffffffffffff;
+		shown += shown + most < 1ull << 63 ? most : 0;
+		gen_record(&stream, i % 2, address, &value);
+	}
+	gen_record(&stream, 1, outer, &value);
+	save(self, "trace.rtd");
+	write_file("trace.rtd.meta", PER_THREAD, strlen(PER_THREAD));
+	for (i = 0; i < sizeof(command) / sizeof(command[0]); i++) {
+		snprintf(text, sizeof(text), "%s --strict trace.rtd", command[i]);
+		run(self, text);
+		EXPECT_EQ(1, self->status) {
+			TH_LOG("%s", text);
+		}
+		EXPECT_NE(NULL, strstr(self->err, " counts left out, because sums would exceed 63 bits"));
+	}
+	run(self, "report -q --csv trace.rtd");
+	snprintf(text, sizeof(text), "\"0x20000\",1,390004,190004,%llu,", (unsigned long long)shown);
+	EXPECT_NE(NULL, strstr(self->out, text)) {
+		TH_LOG("%s", self->out);
+	}
+	EXPECT_NE(NULL, strstr(self->out, ",exact,partial\n"));
+	EXPECT_EQ(NULL, strstr(self->out, ",exact,exact\n"));
+	run(self, "export -q --format csv trace.rtd | grep ,call, | tail -n 1");
+	snprintf(text, sizeof(text), ",exit,,,%llu,", (unsigned long long)shown);
+	EXPECT_NE(NULL, strstr(self->out, text)) {
+		TH_LOG("%s", self->out);
 	}
 }
 

@@ -725,7 +725,7 @@ int analysis_run(struct analysis *analysis, struct trace *trace)
 	}
 	analysis->stats.points = analysis->points;
 	analysis->made.flow_losses = flow_losses(&analysis->flow) + analysis->stats.broken;
-	analysis->made.backwards = analysis->stats.backwards;
+	analysis->made.backwards = analysis->stats.backwards + analysis->stats.beyond;
 	analysis->made.left_out = analysis->stats.too_deep + analysis->stats.left_out +
 				  threads_left_out(analysis->threads);
 	trace_add(trace, &analysis->made);

@@ -259,6 +259,7 @@ struct analysis_ops {
  * @uncounted:	records whose counts could not be assigned to a function
  * @backwards:	differences of counts that are negative: a counter, or the order of the records, is
  *		wrong. They are charged only to the calls that enclose both records
+ * @beyond:	counts that are left out because sums would exceed 63 bits
  * @unaddressed: records whose addresses are lost
  * @samples:	samples with addresses
  * @tracer:	samples in the tracer's own functions
@@ -281,6 +282,7 @@ struct analysis_stats {
 	uint64_t	points;
 	uint64_t	uncounted;
 	uint64_t	backwards;
+	uint64_t	beyond;
 	uint64_t	unaddressed;
 	uint64_t	samples;
 	uint64_t	tracer;

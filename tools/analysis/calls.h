@@ -95,11 +95,14 @@ struct analysis {
 	/* Records that a loss left unfinished, per channel. */
 	struct losses			dropped[PERFREC_CHANNELS];
 	/*
-	 * Counts of the current record, by column; the columns in which they are negative; and
-	 * whether any count has been negative so far.
+	 * Counts of the current record, by column; the columns in which they are negative, or would
+	 * make sums exceed 63 bits; the latter ones; the sums of all large counts; and whether any
+	 * count has been negative so far.
 	 */
 	uint64_t			delta[COUNTERS_MAX];
 	uint64_t			backwards;
+	uint64_t			beyond;
+	uint64_t			large[COUNTERS_MAX];
 	bool				went_back;
 	/*
 	 * Columns that calls and manual records count, and columns that the kernel's samples
@@ -212,7 +215,8 @@ static inline bool counting_lost(const struct analysis *analysis, const struct s
 }
 
 /**
- * counting_backwards() - find the record's negative counts in @known, in analysis->delta
+ * counting_backwards() - find the record's negative counts in @known, in analysis->delta, and those
+ * that would make sums exceed 63 bits
  *
  * Called if any count is COUNTERS_BACKWARDS or more.
  */
@@ -220,11 +224,11 @@ void counting_backwards(struct analysis *analysis, const struct stream *stream,
 			const struct perfrec_record *record, uint64_t known);
 
 /**
- * counting_forwards() - exclude the record's negative counts, and add their number to the stats
+ * counting_forwards() - exclude what counting_backwards() has found, and add its number to the stats
  * @thread:	the state before this record
  * @known:	columns whose counts are known
  *
- * Return: the columns of @known whose counts are not negative.
+ * Return: the other columns of @known.
  */
 uint64_t counting_forwards(struct analysis *analysis, struct analysis_thread *thread,
 			   const struct perfrec_record *record, uint64_t known);

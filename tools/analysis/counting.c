@@ -83,6 +83,23 @@ struct analysis_thread *counting_sampler(struct analysis *analysis, struct strea
 	return stream->sampler;
 }
 
+/*
+ * Exclude a count if the sum of all large counts would exceed 63 bits. Counts that are not large
+ * enough to be passed to this function cannot add as much to it in any trace that can be stored.
+ */
+static void limit_sum(struct analysis *analysis, unsigned int column)
+{
+	uint64_t *delta = &analysis->delta[column], *sum = &analysis->large[column];
+
+	if (*delta <= INT64_MAX - *sum) {
+		*sum += *delta;
+		return;
+	}
+	*delta = 0;
+	analysis->beyond |= 1ull << column;
+	analysis->backwards |= 1ull << column;
+}
+
 void counting_backwards(struct analysis *analysis, const struct stream *stream,
 			const struct perfrec_record *record, uint64_t known)
 {
@@ -90,9 +107,12 @@ void counting_backwards(struct analysis *analysis, const struct stream *stream,
 
 	for (i = 0; i < record->counters; i++) {
 		column = stream->column[i];
-		if (column == COUNTERS_NONE || !(known >> column & 1) ||
-		    !counters_backwards(record, i, analysis->delta[column]))
+		if (column == COUNTERS_NONE || !(known >> column & 1))
 			continue;
+		if (!counters_backwards(record, i, analysis->delta[column])) {
+			limit_sum(analysis, column);
+			continue;
+		}
 		/* Sign-extend the difference, so that adding it decreases a sum. */
 		analysis->delta[column] |= ~counters_mask(record, i);
 		analysis->backwards |= 1ull << column;
@@ -102,9 +122,13 @@ void counting_backwards(struct analysis *analysis, const struct stream *stream,
 uint64_t counting_forwards(struct analysis *analysis, struct analysis_thread *thread,
 			   const struct perfrec_record *record, uint64_t known)
 {
-	const uint64_t backwards = analysis->backwards & known;
+	const uint64_t beyond = analysis->beyond & known;
+	const uint64_t backwards = analysis->backwards & known & ~beyond;
 
 	analysis->backwards = 0;
+	analysis->beyond = 0;
+	analysis->stats.beyond += (unsigned int)__builtin_popcountll(beyond);
+	known &= ~beyond;
 	if (!backwards)
 		return known;
 	analysis->went_back = true;

@@ -109,6 +109,9 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 	if (stats->backwards)
 		report("%s: %" PRIu64 " count%s went backwards: records are in the wrong order, or the kernel's counts were wrong (Linux before 6.12); charged to no function, only to the calls that enclose both records",
 		       name, stats->backwards, stats->backwards == 1 ? "" : "s");
+	if (stats->beyond)
+		report("%s: %" PRIu64 " count%s left out, because sums would exceed 63 bits: the calls' counts are at least those shown",
+		       name, stats->beyond, stats->beyond == 1 ? "" : "s");
 	if (analysis_repeated(analysis))
 		report("%s: the counts of %" PRIu64 " sample%s are not charged to functions, because the counts of calls and manual records include them (unless the program wrote no records)",
 		       name, stats->aside, stats->aside == 1 ? "" : "s");

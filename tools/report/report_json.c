@@ -137,6 +137,7 @@ static void put_calls(struct output *out, const struct analysis_stats *stats)
 		{ "too_deep", stats->too_deep },
 		{ "records_without_counts", stats->uncounted },
 		{ "counts_backwards", stats->backwards },
+		{ "counts_beyond_limit", stats->beyond },
 	};
 
 	PUT_COUNTS(out, "calls", calls);

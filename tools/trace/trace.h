@@ -85,7 +85,8 @@ struct trace_options {
  * @contrary:	number of sources whose inferred times contradict each other
  * @corrected:	number of times that a timestamp contradicted its source's clock
  * @inferred:	number of records with an inferred time
- * @backwards:	number of counts that went backwards, found by an analysis
+ * @backwards:	number of counts that went backwards, or that would make sums exceed their limit, found
+ *		by an analysis
  * @left_out:	number of calls, parts of the instruction trace, and threads that an analysis left out
  * @flow_losses: number of gaps in the instruction flow because of contradictions or damage
  * @stamped:	set if messages of stores have timestamps
