@@ -312,6 +312,45 @@ TEST_F(command, sums_do_not_wrap)
 	}
 }
 
+/* Damage that looks like a message of instruction trace does not replace the calls of the records. */
+TEST_F(command, single_sync_message_begins_no_instruction_trace)
+{
+	static const char * const command[] = {
+		"export -q --format csv --strict trace.rtd", "report -q --csv --strict trace.rtd",
+		"graph -q --strict trace.rtd",
+	};
+	struct gen_stream stream;
+	char *shown = NULL;
+	unsigned int i;
+
+	for (i = 0; i < 6; i++) {
+		gen_free(&self->gen);
+		gen_init(&self->gen, 1, 40);
+		gen_sync(&self->gen, 0);
+		gen_stream_init(&stream, &self->gen, 0, 6, 0, 1, 64);
+		gen_header(&stream);
+		record(&stream, 0, MAIN, 1000);
+		record(&stream, 0, FIB, 100);
+		record(&stream, 1, FIB, 400);
+		/* Both messages have an absolute time. */
+		if (i % 2)
+			gen_start(&self->gen, FIB);
+		else
+			gen_sync(&self->gen, 0);
+		record(&stream, 0, FIB, 100);
+		record(&stream, 1, FIB, 400);
+		record(&stream, 1, MAIN, 100);
+		save(self, "trace.rtd");
+		run(self, command[i / 2]);
+		EXPECT_EQ(i % 2, self->status);
+		if (i % 2)
+			EXPECT_STREQ(shown, self->out);
+		free(shown);
+		shown = strdup(self->out);
+	}
+	free(shown);
+}
+
 /* Hart 1's clock is behind, so the exit from FIB seems to precede its enter record. */
 TEST_F(command, counts_that_go_backwards_show_a_wrong_order_of_records)
 {

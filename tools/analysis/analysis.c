@@ -590,6 +590,8 @@ static void begin_flows(struct analysis *analysis)
 	for (i = 0; i < threads_count(analysis->threads); i++)
 		if (threads_get(analysis->threads, i)->state)
 			calls_end(analysis, threads_get(analysis->threads, i)->state);
+	if (analysis->held && analysis->flows && flows_message(analysis->flows, &analysis->first))
+		analysis->no_memory = true;
 }
 
 static void on_message(void *context, const struct nexus_message *message)
@@ -600,7 +602,7 @@ static void on_message(void *context, const struct nexus_message *message)
 		analysis->wanted->message(analysis->context, message);
 	if (analysis->by_records)
 		return;
-	if (!analysis->flows && nexus_is_branch(message))
+	if (!analysis->flows && nexus_is_branch(message) && !points_hold(analysis, message))
 		begin_flows(analysis);
 	if (analysis->flows && flows_message(analysis->flows, message))
 		analysis->no_memory = true;
@@ -722,9 +724,9 @@ int analysis_run(struct analysis *analysis, struct trace *trace)
 		analysis->stats.left_out = flows_left_out(analysis->flows)->parts;
 		analysis->stats.broken = flows_left_out(analysis->flows)->stacks;
 		analysis->stats.misplaced = flows_left_out(analysis->flows)->places;
+		analysis->made.flow_losses = flow_losses(&analysis->flow) + analysis->stats.broken;
 	}
 	analysis->stats.points = analysis->points;
-	analysis->made.flow_losses = flow_losses(&analysis->flow) + analysis->stats.broken;
 	analysis->made.backwards = analysis->stats.backwards + analysis->stats.beyond;
 	analysis->made.left_out = analysis->stats.too_deep + analysis->stats.left_out +
 				  threads_left_out(analysis->threads);

@@ -86,6 +86,8 @@ struct analysis {
 	bool				joins;
 	struct counters			recorded;
 	uint64_t			points;		/* points that the consumer does not want */
+	struct nexus_message		first;		/* see points_hold() */
+	bool				held;
 	struct flow_stats		flow;
 	struct trace_stats		made;		/* statistics of generated records */
 	struct oncpu			*oncpu;	/* NULL if no switches were recorded */
@@ -294,6 +296,15 @@ uint32_t analysis_function_at(struct analysis *analysis, uint64_t address);
  * not a point
  */
 bool points_wants(struct analysis *analysis, const struct perfrec_record *record);
+
+/**
+ * points_hold() - keep the first message of instruction trace until another one follows, unless the
+ * side-car file says that there is instruction trace
+ *
+ * A single message among records of calls is damage. If it began a flow, all later records would be
+ * points. Return false if the flow begins.
+ */
+bool points_hold(struct analysis *analysis, const struct nexus_message *message);
 
 /**
  * points_record() - handle a record at its position in the flow, or before the instruction trace

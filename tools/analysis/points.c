@@ -33,6 +33,17 @@ bool points_wants(struct analysis *analysis, const struct perfrec_record *record
 	return true;
 }
 
+bool points_hold(struct analysis *analysis, const struct nexus_message *message)
+{
+	if (analysis->joins || analysis->held || !threads_count(analysis->threads))
+		return false;
+	analysis->first = *message;
+	analysis->held = true;
+	/* This counts unless there is a flow. */
+	analysis->made.flow_losses = 1;
+	return true;
+}
+
 static bool is_outside(const struct analysis *analysis, const struct perfrec_record *record)
 {
 	return analysis->limited && (!record->begin.time_known ||
