@@ -16,6 +16,13 @@ board fpga -- '
 run calls sifive-trace record --calls -b 16M -o calls.rtd $p/plain
 run static sifive-trace record --calls=all --instruction-mode btm -b 16M -o static.rtd $p/plain-static
 run whole sifive-trace record --calls=kernel -a -i 1ms -e cycles -o whole.rtd $p/busy 200
+run system sifive-trace record --calls=kernel -a -b 64M -o system.rtd $p/busy 20
+mount -t tracefs tracefs /sys/kernel/tracing
+run noisy sifive-trace record --calls=kernel -b 16M -o noisy.rtd sh -c "echo 1 >/sys/kernel/tracing/events/irq/enable"
+echo 0 >/sys/kernel/tracing/events/irq/enable
+touch /tmp/none; mount --bind /tmp/none /proc/kcore
+run hidden sifive-trace record --calls=kernel -b 16M -o hidden.rtd $p/plain
+umount /proc/kcore
 run locks sifive-trace record --calls -b 16M -o locks.rtd $p/locks
 run locks-64 sifive-trace record --calls -b 16M -o locks-64.rtd $p/locks 63
 run reload sifive-trace record --calls -b 16M -o reload.rtd $p/reload $p/reload-1.so $p/reload-2.so $p/reload-1.so
@@ -167,6 +174,23 @@ status static 7 "--calls: the exit status of a static program is returned"
 result $? "--calls -a: threads of other processes are traced, too"
 meta whole 'm["instruction"]["everything"] and m["instruction"]["calls"] == "kernel"' \
 	"--calls=kernel -a: the side-car file contains both options"
+meta whole '"[kernel]" in {o["path"] for o in m["objects"]} and m["files"] == "whole.rtd.vdso"' \
+	"--calls=kernel: the kernel's code is an object, and is saved in a folder"
+private "whole.rtd.vdso/[kernel]"
+result $? "--calls=kernel: only the user can read the kernel's code"
+command report --symfs "$out/root" "$out/system.rtd" >"$out/system.report" 2>&1 &&
+	! grep "no file contains" "$out/system.report" &&
+	[ "$(awk '{ print $NF }' "$out/system.report" | grep -cxE 'handle_exception|try_to_wake_up|handle_softirqs')" = 3 ]
+result $? "--calls=kernel -a: the copy contains all code, and the kernel's functions have names"
+! grep -q "changed its code" "$out"/{whole,static,system}.err
+result $? "--calls=kernel: recording does not change the kernel's code after it was copied"
+says noisy "the kernel changed its code while it was traced" \
+	"--calls=kernel: code that changes during the recording is reported"
+status hidden 7 "--calls=kernel: the program is recorded without the kernel's code"
+says hidden "the kernel's code is not copied: its instructions will be missing" \
+	"--calls=kernel: the missing code is reported"
+meta hidden '"[kernel]" not in {o["path"] for o in m["objects"]}' \
+	"--calls=kernel: the side-car file lists only code that was copied"
 [ "$(host report --format csv "$out/whole.rtd" | wc -l)" -gt 1 ]
 result $? "--calls -i: the trace also contains samples"
 cmp -s "$out/archive.rtd.files/target/record/plain" "$target/record/plain" &&

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Compares the instructions that record --calls and decode show for programs under Linux with
-# those that the emulator logs one by one: they must be equal, without gaps. Prints
+# Compares the instructions that record --calls and decode show for programs under Linux, and for
+# Linux itself, with those that the emulator logs one by one: they must be equal, without gaps. Prints
 # TAP.
 #
 #	exact.sh BUILD [long]
@@ -24,14 +24,19 @@ for port in /sys/class/virtio-ports/*; do
 	[ "$(cat $port/name)" != monitor ] || exec 3<>/dev/${port##*/}
 done
 read -r line <&3
+cat >/tmp/monitor.sh <<"END"
 say() { echo "$1" >&3; read -r line <&3; }
 hmp() { say "{\"execute\":\"human-monitor-command\",\"arguments\":{\"command-line\":\"$1\"}}"; }
+log() { hmp "logfile $1"; hmp "one-insn-per-tb on"; hmp "log exec,nochain,int"; }
+unlog() { hmp "log none"; hmp "one-insn-per-tb off"; }
+END
+. /tmp/monitor.sh
 say "{\"execute\":\"qmp_capabilities\"}"
 logged() {
 	name=$1; shift
-	hmp "logfile $folder/$name.log"; hmp "one-insn-per-tb on"; hmp "log exec,nochain,int"
+	log $folder/$name.log
 	run $name sifive-trace record -b 64M -o $name.rtd "$@"
-	hmp "log none"; hmp "one-insn-per-tb off"
+	unlog
 }
 '
 
@@ -74,6 +79,7 @@ each() {
 exact() {
 	local text failed=0 options=(--symfs "$out/root") claim="each executed instruction is shown, and no other"
 	local name=${1#*-}
+	[[ $1 != kernel-* ]] || options+=(--part)
 	if [ "${1##*-}" = optimised ] && [[ $inexact == *" ${name%-*} "* ]]; then
 		options+=(--gaps)
 		claim="only executed instructions are shown, and gaps are reported"
@@ -101,6 +107,20 @@ $(each "$@" -- record_it)"
 	each "$@" -- exact
 }
 
+# The kernel is followed in the copy of its code in the folder of the trace. The program turns the log
+# on and off, because the command executes too many instructions in the kernel.
+kernel=(htm btm)
+board fpga --icount --monitor --qemu "-dfilter 0xffffffff00000000+0xffffffff -D $out/boot.log" -- "
+folder=$out
+$logging
+echo 0 >/sys/devices/system/cpu/cpu1/online
+for mode in ${kernel[*]}; do
+	echo \". /tmp/monitor.sh; log $out/kernel-\$mode.log; echo hello >/tmp/hello; cd /proc; unlog\" >/tmp/logs.sh
+	run kernel-\$mode sifive-trace record --calls=kernel -C 0 --instruction-mode \$mode -b 64M -o kernel-\$mode.rtd sh /tmp/logs.sh
+done"
+for mode in "${kernel[@]}"; do
+	exact kernel-$mode 0 "$mode: the kernel, without vmlinux"
+done
 exactly fpga "${modes[@]}"
 [ -z "$long" ] || exactly p550 htm
 results_end

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Compare the instructions of programs in a trace with those that the emulator executed.
 
-compare.py [--symfs FOLDER] [--gaps] COMMAND TRACE LOG
+compare.py [--symfs FOLDER] [--gaps | --part] COMMAND TRACE LOG
 
 LOG contains QEMU's lines of -d exec,nochain,int with one instruction in each block, for addresses
-in programs; blocks translated for a traced hart have a nonzero number before their address. COMMAND
+in programs or the kernel; blocks translated for a traced hart have a nonzero number before their address. COMMAND
 decodes the trace. Each hart's sequences must be equal, and no instruction may be missing, except
 those that the recording omits. With --gaps, instructions may be missing where the command reports
-it, and those between gaps must have been executed in this order.
+it, and those between gaps must have been executed in this order. With --part, the log contains only
+a part of the recording.
 """
 import argparse
 import array
@@ -106,10 +107,18 @@ def invented(followed, expected):
     return None
 
 
+def lacks(followed, expected):
+    """What the trace lacks of a log that contains only a part of the recording, or None."""
+    if find(expected, array.array("Q", followed).tobytes(), 0) is not None:
+        return None
+    return f"the {len(expected)} logged instructions are not in the trace, one after another"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--symfs")
     parser.add_argument("--gaps", action="store_true")
+    parser.add_argument("--part", action="store_true")
     parser.add_argument("command")
     parser.add_argument("trace")
     parser.add_argument("log")
@@ -120,8 +129,8 @@ def main():
     wrong = [] if args.gaps else missing[:5]
     followed = {harts.get(src, src): pcs for src, pcs in followed.items()}
     for hart in sorted(set(expected) | set(followed)):
-        difference = (invented if args.gaps else differs)(followed.get(hart, []),
-                                                          expected.get(hart, []))
+        compare = invented if args.gaps else lacks if args.part else differs
+        difference = compare(followed.get(hart, []), expected.get(hart, []))
         if difference:
             wrong.append(f"hart {hart}: {difference}")
     total = sum(len(pcs) for pcs in expected.values())

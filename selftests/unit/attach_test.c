@@ -279,7 +279,7 @@ TEST_F(attach, processes_ended_before_start_are_omitted)
 	attach_describe(&self->attach, &tree, false);
 	out = output_open(path);
 	put_string(out, "{");
-	ASSERT_EQ(0, tree_write(&tree, NULL, out));
+	ASSERT_EQ(0, tree_write(&tree, NULL, NULL, out));
 	put_string(out, "\"version\":1}");
 	ASSERT_EQ(0, output_close(out));
 	file = fopen(path, "r");

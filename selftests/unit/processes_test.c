@@ -16,6 +16,7 @@
 FIXTURE(processes)
 {
 	struct tree tree;
+	struct objects kernel;
 	struct meta meta;
 	char path[64];
 };
@@ -73,7 +74,7 @@ static void join(struct __test_metadata *_metadata, FIXTURE_DATA(processes) *sel
 	FILE *file;
 
 	put_string(out, "{");
-	ASSERT_EQ(0, tree_write(&self->tree, NULL, out));
+	ASSERT_EQ(0, tree_write(&self->tree, NULL, &self->kernel, out));
 	put_string(out, "\"version\":1}");
 	ASSERT_EQ(0, output_close(out));
 	file = fopen(self->path, "r");
@@ -207,6 +208,25 @@ TEST_F(processes, with_many_objects_are_joined_quickly)
 	join(_metadata, self);
 	EXPECT_LT(1000, self->meta.objects);
 	EXPECT_EQ(1000 * 100 + 1, self->meta.objects + self->tree.objects_left_out);
+}
+
+TEST_F(processes, share_the_kernel)
+{
+	const struct meta *m = &self->meta;
+
+	objects_add_kernel(&self->kernel, 0xffffffff80000000, 0xffffffff80001000);
+	objects_add_kernel(&self->kernel, 0xffffffff01000000, 0xffffffff01001000);
+	put(self, 11, 0, 10, 20, "\"a\"", 100);
+	join(_metadata, self);
+	ASSERT_EQ(4, m->objects);
+	EXPECT_STREQ(META_KERNEL, m->object[0].path);
+	EXPECT_EQ(0xffffffff80000000, m->object[0].start);
+	EXPECT_EQ(0xffffffff80001000, m->object[0].end);
+	EXPECT_EQ(0, m->object[0].bias);
+	EXPECT_EQ(0, m->object[0].ins);
+	EXPECT_EQ(0xffffffff01000000, m->object[1].start);
+	EXPECT_STREQ("/bin/a]}", m->object[2].path);
+	objects_free(&self->kernel);
 }
 
 TEST_F(processes, can_be_absent)

@@ -606,7 +606,7 @@ static void look_up(struct symbols *symbols, uint64_t address,
 
 	if (find_mark(address, symbol))
 		return;
-	if (!object) {
+	if (!object || !strcmp(object->path, META_KERNEL)) {
 		find_kernel(symbols, address, symbol);
 		return;
 	}

@@ -226,7 +226,7 @@ int capture_describe(const char *path, const struct perf_setup *setup,
 		trigger_describe(out, details->hit, details->clock);
 	if (objects && objects->files)
 		put_files(out, objects->files);
-	error = details->tree && tree_write(details->tree, details->names, out);
+	error = details->tree && tree_write(details->tree, details->names, details->kernel, out);
 	if (details->names && !details->tree)
 		names_write(details->names, out);
 	if (objects && !details->tree)

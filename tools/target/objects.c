@@ -188,6 +188,17 @@ void objects_add_code(struct objects *objects, const char *path,
 	objects_map(objects, 0, 0, path, address, length, offset);
 }
 
+void objects_add_kernel(struct objects *objects, uint64_t start, uint64_t end)
+{
+	const struct object found = {
+		.path = strdup(META_KERNEL), .start = start, .end = end, .seen = UINT64_MAX,
+		.to = UINT64_MAX,
+	};
+
+	if (found.path)
+		append(objects, &found);
+}
+
 void objects_fork(struct objects *objects, pid_t pid)
 {
 	size_t i;
@@ -348,6 +359,19 @@ void objects_write(struct objects *objects, struct output *output, bool newest)
 	}
 	put_string(output, "],\n");
 	free(list);
+}
+
+size_t objects_write_kernel(const struct objects *objects, struct output *output)
+{
+	size_t written = 0, i;
+
+	for (i = 0; i < objects->count; i++) {
+		if (strcmp(objects->object[i].path, META_KERNEL))
+			continue;
+		put_string(output, written++ ? "," : "");
+		write_one(objects, &objects->object[i], output);
+	}
+	return written;
 }
 
 void objects_report(const struct objects *objects)

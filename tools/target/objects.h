@@ -82,6 +82,12 @@ void objects_add_code(struct objects *objects, const char *path,
 void objects_map(struct objects *objects, pid_t pid, uint64_t time, const char *path,
 		 uint64_t address, uint64_t length, uint64_t offset);
 
+/**
+ * objects_add_kernel() - add code of the kernel itself, which all processes share
+ * @start, @end: its addresses, in memory and in the copy of the kernel's code
+ */
+void objects_add_kernel(struct objects *objects, uint64_t start, uint64_t end);
+
 /** objects_fork() - record that a process has a child, which starts with the same mappings */
 void objects_fork(struct objects *objects, pid_t pid);
 
@@ -99,6 +105,13 @@ void objects_add_all(struct objects *objects);
  *		because a ring keeps the newest samples; clear to keep those found first
  */
 void objects_write(struct objects *objects, struct output *output, bool newest);
+
+/**
+ * objects_write_kernel() - write the objects of the kernel, like objects_write()
+ *
+ * Return: their number.
+ */
+size_t objects_write_kernel(const struct objects *objects, struct output *output);
 
 /** objects_report() - report objects that are not in the file */
 void objects_report(const struct objects *objects);

@@ -15,6 +15,7 @@
 #include "recording.h"
 
 #include "../command.h"
+#include "../trace/meta.h"
 #include "files.h"
 #include "machine.h"
 #include "rotate.h"
@@ -60,7 +61,7 @@ static int describe(struct recording *r, const char *path, const struct trigger_
 	const struct capture_details details = {
 		.launch = r->attach.count > 1 ? NULL : &program, .calls = r->calls,
 		.objects = &r->objects, .tree = *r->tree.folder ? &r->tree : NULL,
-		.names = r->names.thread ? &r->names : NULL, .hit = &r->hit, .clock = clock,
+		.names = r->names.thread ? &r->names : NULL, .kernel = &r->shared, .hit = &r->hit, .clock = clock,
 	};
 
 	if (recording_attaches(r))
@@ -301,6 +302,31 @@ static void left(void *argument)
 		       r->argv[0]);
 }
 
+/* Copy the kernel's code. The driver has changed it, by adding probes, when it took the hardware. */
+static void copy_kernel(struct recording *r)
+{
+	struct objects *objects = *r->tree.folder ? &r->shared : &r->objects;
+	char path[sizeof(r->files) + 16];
+	size_t i;
+
+	snprintf(path, sizeof(path), "%s/" META_KERNEL, r->files);
+	r->kernel.memory = "/proc/kcore";
+	r->kernel.names = "/proc/kallsyms";
+	kcore_copy(&r->kernel, path);
+	for (i = 0; i < r->kernel.parts; i++)
+		objects_add_kernel(objects, r->kernel.part[i].start, r->kernel.part[i].end);
+}
+
+/* The session has stopped, but still has its probes in the kernel. */
+static void check_kernel(struct recording *r)
+{
+	char path[sizeof(r->files) + 16];
+
+	snprintf(path, sizeof(path), "%s/" META_KERNEL, r->files);
+	if (r->kernel.parts)
+		kcore_check(&r->kernel, path);
+}
+
 /*
  * Create a folder beside the trace, for code that is in no file and for archived files. Without
  * --archive, the folder has another name, to distinguish it from the archive of an earlier trace.
@@ -314,6 +340,8 @@ static void begin_copies(struct recording *r)
 	}
 	r->objects.files = r->files;
 	calls_vdso(r->files);
+	if (r->calls != CALLS_USER)
+		copy_kernel(r);
 }
 
 /* Update the list of running processes: START has removed those that have ended. */
@@ -362,9 +390,6 @@ static void begin_objects(struct recording *r)
 	const bool threads = r->setup.parsed.switches || r->calls != CALLS_NONE ||
 			     names_samples(r);
 
-	/* Readers of instruction trace need a copy of the vdso, which is in no file. */
-	if (r->calls != CALLS_NONE)
-		begin_copies(r);
 	r->names.all = r->all;
 	r->names.children = !recording_attaches(r);
 	recording_watch(r, threads);
@@ -434,6 +459,9 @@ int record_session(struct recording *r)
 	}
 	device->processes = r->attach.id;
 	device->process_count = (uint32_t)r->attach.count;
+	/* With -a, the copying would be traced if it were done later. */
+	if (r->calls != CALLS_NONE)
+		begin_copies(r);
 	if ((r->all || recording_attaches(r)) && perf_device_start(device, 0)) {
 		recording_refuse();
 		recording_forget_files(r);
@@ -460,6 +488,7 @@ int record_session(struct recording *r)
 		objects_add_all(&r->objects);
 	add_names(r);
 	recording_stop(r);
+	check_kernel(r);
 	if (r->watch.cpus)
 		r->objects.late = watch_late(&r->watch);
 	watch_close(&r->watch);
@@ -476,6 +505,7 @@ out:
 	trigger_close(&r->slower);
 	drain_close(&r->drain);
 	objects_free(&r->objects);
+	objects_free(&r->shared);
 	names_close(&r->names);
 	descendants_close(&r->descendants);
 	tree_close(&r->tree);

@@ -14,6 +14,7 @@
 #include "capture.h"
 #include "descendants.h"
 #include "drain.h"
+#include "kcore.h"
 #include "launch.h"
 #include "program.h"
 #include "select.h"
@@ -81,6 +82,8 @@
  *		ends
  * @latest:	trigger of @last, or NULL if there is no such call
  * @files:	path of the folder for copies
+ * @kernel:	the copy of the kernel's code, if its calls were requested
+ * @shared:	its objects, if @tree describes those of the processes
  * @archive:	set by --archive, to copy the objects' files
  * @mask:	file mode mask of the program
  */
@@ -133,6 +136,8 @@ struct recording {
 	struct trigger_hit last;
 	struct trigger	*latest;
 	char		files[PATH_MAX + 8];
+	struct kcore	kernel;
+	struct objects	shared;
 	bool		archive;
 	mode_t		mask;
 	struct tree	tree;

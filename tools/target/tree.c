@@ -537,18 +537,20 @@ static void put_threads(struct tree *tree, const struct parts *parts, struct nam
 	put_string(out, "],\n");
 }
 
-static void put_objects(struct tree *tree, const struct parts *parts, struct output *out)
+static void put_objects(struct tree *tree, const struct parts *parts, const struct objects *kernel,
+			struct output *out)
 {
 	struct room room = { BYTES_MAX / 4, META_VALUES_MAX / 4 };
 	const struct lines *objects = &parts->objects;
-	size_t i;
+	size_t shared, i;
 
 	put_string(out, "\"objects\":[");
-	for (i = 0; i < objects->count && i < META_OBJECTS_MAX; i++) {
+	shared = kernel ? objects_write_kernel(kernel, out) : 0;
+	for (i = 0; i < objects->count && i < META_OBJECTS_MAX - shared; i++) {
 		if (*objects->line[i].process >= META_PROCESSES_MAX ||
 		    !has_room(&room, objects->line[i].text, objects->line[i].processes))
 			break;
-		put_string(out, i ? ",\n" : "\n");
+		put_string(out, shared + i ? ",\n" : "\n");
 		put_object(out, &objects->line[i], parts->processes);
 	}
 	/* Objects of omitted processes come last, and are not counted. */
@@ -558,7 +560,8 @@ static void put_objects(struct tree *tree, const struct parts *parts, struct out
 	put_string(out, "],\n");
 }
 
-int tree_write(struct tree *tree, struct names *names, struct output *out)
+int tree_write(struct tree *tree, struct names *names, const struct objects *kernel,
+	       struct output *out)
 {
 	struct parts parts = { .processes = 0 };
 
@@ -570,7 +573,7 @@ int tree_write(struct tree *tree, struct names *names, struct output *out)
 	if (!parts.failed) {
 		put_processes(tree, &parts, out);
 		put_threads(tree, &parts, names, out);
-		put_objects(tree, &parts, out);
+		put_objects(tree, &parts, kernel, out);
 	} else {
 		report("out of memory");
 	}

@@ -111,6 +111,9 @@
 /* The "path" of code that the kernel maps into every process, and that is in no file. */
 #define META_VDSO		"[vdso]"
 
+/* The "path" of the kernel's own code, and of that of its modules. */
+#define META_KERNEL		"[kernel]"
+
 /* The "path" of the instructions that the kernel's probes have replaced in programs. */
 #define META_PROBES		"[uprobes]"
 

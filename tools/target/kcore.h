@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Copies the running kernel's code, as it was patched at boot and later, to an ELF file. The
+ * vmlinux file does not contain these instructions.
+ */
+#ifndef SIFIVE_TRACE_KCORE_H
+#define SIFIVE_TRACE_KCORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Maximum number of parts, and of segments in the copy, which is the reader's limit. */
+#define KCORE_PARTS_MAX		1024
+#define KCORE_SEGMENTS_MAX	4096
+
+/**
+ * struct kcore - a copy of the kernel's code
+ * @memory:	path of the kernel's memory, an ELF file
+ * @names:	path of the kernel's symbols
+ * @part:	addresses of the @parts parts: the kernel itself, and each module; none if there is
+ *		no copy
+ */
+struct kcore {
+	const char	*memory;
+	const char	*names;
+	struct kcore_part {
+		uint64_t	start;
+		uint64_t	end;
+	}		part[KCORE_PARTS_MAX];
+	size_t		parts;
+};
+
+/**
+ * kcore_copy() - copy the code
+ * @kcore:	its @memory and @names are set; its other members will be
+ * @to:		path of the copy, which only the user can read. Another file there is replaced
+ *
+ * A failure is reported.
+ */
+void kcore_copy(struct kcore *kcore, const char *to);
+
+/**
+ * kcore_check() - remove code from the copy @to that the kernel has changed since, and report that
+ *
+ * Code that was changed and changed back is not detected.
+ */
+void kcore_check(struct kcore *kcore, const char *to);
+
+#endif /* SIFIVE_TRACE_KCORE_H */
