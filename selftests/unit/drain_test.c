@@ -24,6 +24,9 @@ static struct sifive_trace_status status;
 /* Number of times that losses and sinks were read. */
 static unsigned int losses_read, sinks_read;
 
+/* Number of calls of STATUS until the buffer has room. */
+static unsigned int full_looks;
+
 /*
  * Simulates the driver's ioctl() calls; sources that make them are compiled with
  * -Dioctl=mock_ioctl.
@@ -37,8 +40,11 @@ int mock_ioctl(int fd, unsigned long request, ...)
 	va_start(arguments, request);
 	argument = va_arg(arguments, void *);
 	va_end(arguments);
-	if (request == SIFIVE_TRACE_IOC_STATUS)
+	if (request == SIFIVE_TRACE_IOC_STATUS) {
+		if (full_looks && !--full_looks)
+			status.flags &= ~SIFIVE_TRACE_STATUS_WAITING;
 		memcpy(argument, &status, sizeof(status));
+	}
 	losses_read += request == SIFIVE_TRACE_IOC_LOSSES;
 	if (request != SIFIVE_TRACE_IOC_SINK)
 		return 0;
@@ -380,6 +386,20 @@ TEST_F(drain, drops_are_listed_with_begin_end_and_number)
 	now.fulls = 3;
 	now.full_ns = 1000;
 	EXPECT_FALSE(gaps_room(&room, &now, 9, 4000, true, &gap));
+}
+
+TEST_F(drain, gap_begins_before_the_bytes_after_a_slow_write_are_read_and_ends_after_them)
+{
+	const struct gaps_room *room = &self->drain.room;
+
+	ASSERT_EQ(3, write(self->writer, "abc", 3));
+	status.fulls = 1;
+	status.flags = SIFIVE_TRACE_STATUS_WAITING;
+	/* Looks before the bytes, before the end of the bytes, and after both. */
+	full_looks = 3;
+	drain_copy(&self->drain);
+	EXPECT_EQ(0, full_looks);
+	EXPECT_FALSE(room->open);
 }
 
 TEST_F(drain, losses_are_read_only_when_there_can_be_new_ones)

@@ -301,9 +301,15 @@ static void copy_sinks(struct drain *d, unsigned int reads)
 	unsigned int i, n;
 
 	for (i = 0; i < d->sinks; i++)
-		for (n = 0; !reads || n < reads; n++)
+		for (n = 0; !reads || n < reads; n++) {
+			/* The buffer may have filled while the latest bytes were written. */
+			drain_look(d, false);
 			if (!copy_chunk(d, &d->sink[i]))
 				break;
+		}
+	/* A fast program can fill the buffer again before the next call. */
+	if (d->room.open)
+		drain_look(d, false);
 }
 
 /* Show what happened while the buffer had no room: records were dropped, or threads waited. */
@@ -435,10 +441,8 @@ void drain_copy(struct drain *d)
 			drop(d);
 		return;
 	}
-	if (d->live) {
-		drain_look(d, false);
+	if (d->live)
 		copy_sinks(d, READS);
-	}
 	show(d);
 	if (room(d) < LEAST || (d->until && perf_device_now() >= d->until))
 		end(d);
