@@ -9,7 +9,7 @@
 . "$(dirname "$0")/common.sh"
 
 stock=${1:?stock kernel directory}
-programs=kmod,lua5.4,pigz,sqlite3,zstd
+programs=gcc,kmod,libc6-dev,lua5.4,make,pigz,sqlite3,zstd
 size=1500M
 mirror=$(mirror)
 options=(--arch=riscv64 --variant=minbase "--include=$programs" "--cache-dir=$cache/debs")
