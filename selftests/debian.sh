@@ -6,6 +6,10 @@
 # stat's count to within 1 percent: perf also counts the program's start and exit. All
 # programs run on one CPU, because a board that counts instructions has one count for all harts.
 #
+# On a second board, on all CPUs, a recorder that is stopped again and again records the same
+# programs, a pipeline of them, and Debian's make and gcc. Under --on-full wait all calls must be
+# decoded; under drop, decoded and dropped calls must add up to those that the programs counted.
+#
 #	debian.sh BUILD
 
 set -u
@@ -17,6 +21,7 @@ mkdir -p "$out/run/bin" "$out/root"
 . selftests/tap.sh
 
 programs='lua5.4 sqlite3 zstd pigz'
+has clang clang "Debian's programs are instrumented and sampled" || { results_end; exit; }
 has tclsh tcl "Debian's programs are instrumented and sampled" || { results_end; exit; }
 sources=$(tools/qemu/setup/programs.sh) || exit
 
@@ -26,7 +31,8 @@ instrumented() {
 	local name=$1
 	shift
 	riscv64-linux-gnu-gcc -w -g -O2 -finstrument-functions -pthread \
-		-o "$out/run/bin/$name" "$@"
+		-Wl,--wrap=__cyg_profile_func_enter,--wrap=__cyg_profile_func_exit \
+		-o "$out/run/bin/$name" selftests/record/made.c "$@"
 }
 
 compile() {
@@ -50,18 +56,34 @@ compile() {
 	esac
 }
 
+# lua without instrumentation, but with frame pointers. clang, unlike gcc 12, also saves the return
+# address in functions that call no others; perf needs it to find callers.
+stacks() {
+	mkdir "$out/stacks"
+	find "$sources/lua5.4/src" -name '*.c' ! -name luac.c -exec sh -c 'cd "$0" &&
+		clang --target=riscv64-linux-gnu -w -g -O2 -fno-omit-frame-pointer \
+			-mno-omit-leaf-frame-pointer -DLUA_USE_LINUX -c "$@"' "$out/stacks" {} + &&
+		riscv64-linux-gnu-gcc -o "$out/run/bin/stacks" "$out"/stacks/*.o -lm -ldl
+}
+
+# The compilation of sqlite3 takes longer than all others.
 for name in $programs; do
-	compile "$name" >"$out/$name.log" 2>&1
-	rc=$?
+	{ compile "$name" >"$out/$name.log" 2>&1; echo $? >"$out/$name.rc"; } &
+done
+stacks
+result $? "lua5.4: Debian's sources compile with frame pointers"
+wait
+for name in $programs; do
+	rc=$(cat "$out/$name.rc")
 	[ "$rc" -eq 0 ] || tail -n 5 "$out/$name.log" | sed 's/^/# /'
-	result $rc "$name: Debian's sources compile with -finstrument-functions"
+	result "$rc" "$name: Debian's sources compile with -finstrument-functions"
 done
 
 cat >"$out/run/fib.lua" <<'EOL'
 local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end
 print(fib(tonumber(arg[1])))
 EOL
-for rows in 10000 60000; do
+for rows in 500 10000 60000; do
 	cat >"$out/run/$rows.sql" <<-EOL
 		create table t(a);
 		with recursive c(x) as (select 1 union all select x + 1 from c where x < $rows)
@@ -69,6 +91,52 @@ for rows in 10000 60000; do
 		select sum(a) from t;
 	EOL
 done
+
+cat >"$out/run/lines.lua" <<'EOL'
+for i = 1, tonumber(arg[1]) do print(i, i * i) end
+EOL
+# perf takes the sampled function's caller from the register ra, and so often omits a caller. The
+# outer functions are therefore on the path several times.
+cat >"$out/run/mixed.lua" <<'EOL'
+local function work()
+	local t, s = {}, {}
+	for i = 1, 6000 do t[i] = i * 7919 % 10007 end
+	table.sort(t, function(a, b) return a < b end)
+	for i = 1, #t do s[i] = string.format("%d:%s", t[i], string.rep("x", t[i] % 7)) end
+	return #table.concat(s, ","):gsub("%d+", function(d) return d + 1 end)
+end
+local function deep(n)
+	if n == 0 then return work() end
+	return select(2, pcall(deep, n - 1))
+end
+print(deep(5))
+EOL
+# A project of three files, whose program counts its calls.
+mkdir "$out/run/project"
+cp selftests/record/made.c "$out/run/project"
+cat >"$out/run/project/Makefile" <<'EOM'
+CFLAGS = -g -O1 -finstrument-functions
+LDFLAGS = -Wl,--wrap=__cyg_profile_func_enter,--wrap=__cyg_profile_func_exit
+check: sum
+	./sum 40000 | grep -qx 800020000
+sum: main.o add.o made.o
+	$(CC) $(LDFLAGS) -o $@ $^
+EOM
+cat >"$out/run/project/main.c" <<'EOC'
+#include <stdio.h>
+#include <stdlib.h>
+long add(long a, long b);
+int main(int argc, char **argv)
+{
+	long i, sum = 0;
+
+	for (i = 1; i <= atol(argv[1]); i++)
+		sum = add(sum, i);
+	printf("%ld\n", sum);
+	return 0;
+}
+EOC
+echo 'long add(long a, long b) { return a + b; }' >"$out/run/project/add.c"
 
 # The buffer must hold the whole trace. Name perf's binary, because its wrapper is a script, which
 # record refuses.
@@ -99,13 +167,22 @@ sampled() {
 	record "$name-sampled" -i 100us "/usr/bin/$@"
 }
 instrumented lua5.4 fib.lua 24
-sampled lua5.4 fib.lua 26
+sampled lua5.4 fib.lua 28
 instrumented sqlite3 -init 10000.sql -batch :memory: .quit
 sampled sqlite3 -init 60000.sql -batch :memory: .quit
 instrumented zstd -q -f -1 -T1 /tmp/little -o /tmp/little.zst
 sampled zstd -q -f -3 /tmp/data -o /tmp/data.zst
 instrumented pigz -k -f -p 3 /tmp/data
 sampled pigz -k -f -p 3 /tmp/data
+# gcc's own processes, sampled and counted. The project's program is instrumented.
+cp -r project /tmp
+record make -c 200000 --children /perf/perf.bin stat -x , -o make.stat -e instructions:u \
+	make -j2 -C /tmp/project
+# The call paths of the same program, by perf and by the command.
+/perf/perf.bin record -q -m 16M -g -e instructions:u -c 5000 -o /tmp/perf.data \
+	bin/stacks mixed.lua >perf.out 2>&1
+/perf/perf.bin script -i /tmp/perf.data -F ip,sym,dso >stacks.perf 2>perf.err
+record stacks -g fp -c 5000 bin/stacks mixed.lua
 for object in /usr/bin/lua5.4 /usr/bin/sqlite3 /usr/bin/zstd /usr/bin/pigz \
 	/usr/lib/riscv64-linux-gnu/lib*.so.* /usr/lib/riscv64-linux-gnu/ld-*; do
 	[ -L "$object" ] || install -D "$object" "root/$object"
@@ -116,6 +193,42 @@ tools/qemu/board run fpga --root --icount --perf --timeout 3600 --target "$build
 rc=$?
 [ "$rc" -eq 0 ] || tail -n 20 "$out/board.log" | sed 's/^/# /'
 result $rc "the programs run on a board with Debian's file system"
+
+# whole NAME MODE COMMAND...: record with a slow recorder. Two CPUs, and no count of instructions.
+cat >"$out/run/whole.sh" <<'EOS'
+insmod /target/sifive_trace.ko || exit
+export MADE=/tmp/made PATH=/out/bin:$PATH
+whole() {
+	local name=$1-$2 mode=$2
+	rm -f /tmp/made /tmp/data.* /tmp/lines*
+	sifive-trace record -b 1M --on-full "$mode" -o "$name.rtd" "${@:3}" >"$name.out" 2>"$name.err" &
+	/target/record/lags $! >"$name.lags"
+	wait $!
+	echo "$name $?" >>status
+	cp /tmp/made "$name.made"
+	echo "$name: $(cut -d ' ' -f 1 /proc/uptime) s"
+}
+head -c 12k /usr/lib/riscv64-linux-gnu/libc.so.6 >/tmp/little
+head -c 12M /dev/zero >/tmp/data
+for mode in wait drop; do
+	whole lua5.4 $mode lua5.4 fib.lua 18
+	whole sqlite3 $mode sqlite3 -init 500.sql -batch :memory: .quit
+	whole zstd $mode zstd -q -f -1 -T2 /tmp/little -o /tmp/data.zst
+	whole pigz $mode pigz -k -f -0 -b 32 -p 3 /tmp/data
+	whole pipeline $mode sh -c "lua5.4 lines.lua 500 | tee /tmp/lines | pigz -p 3 -c |
+		zstd -q -1 -T2 -c | zstd -q -d -c | pigz -d -c >/tmp/lines2; cmp /tmp/lines /tmp/lines2"
+	whole head $mode sh -c "lua5.4 lines.lua 100000 | head -n 5"
+	rm -rf /tmp/project
+	cp -r project /tmp
+	whole make $mode make -j2 -C /tmp/project
+done
+cp /tmp/project/sum bin
+EOS
+tools/qemu/board run fpga --root --timeout 3600 --target "$build/target" \
+	--out "$out/run" -- 'bash whole.sh' >"$out/whole.log" 2>&1
+rc=$?
+[ "$rc" -eq 0 ] || tail -n 20 "$out/whole.log" | sed 's/^/# /'
+result $rc "a slow recorder records the programs"
 
 ln -s "$out/run" "$out/run/root/out"
 ln -s "$build/target" "$out/run/root/target"
@@ -129,7 +242,8 @@ reported() {
 }
 
 # agrees NAME LEAST: whether all threads' counts add up to perf stat's count, and at least LEAST
-# threads have counts. Samples of perf itself, which a trace with calls also contains, are ignored.
+# threads have counts. In a trace with calls, which also has samples of perf itself, only calls have
+# counts.
 agrees() {
 	python3 - "$out/$1.json" "$out/run/$1.stat" "$2" <<'EOP'
 import json
@@ -138,9 +252,7 @@ import sys
 rows = json.load(open(sys.argv[1]))["rows"]
 of = {}
 for row in rows:
-    of[row["thread"]] = of.get(row["thread"], 0) + row["instructions:u:self"]
-if any(not thread.startswith("samples") for thread in of):
-    of = {thread: n for thread, n in of.items() if not thread.startswith("samples")}
+    of[row["thread"]] = of.get(row["thread"], 0) + (row["instructions:u:self"] or 0)
 want = next(int(line.split(",")[0]) for line in open(sys.argv[2])
             if "instructions" in line)
 got = sum(of.values())
@@ -162,6 +274,60 @@ for name in $programs; do
 		[ "$run" != pigz-both ] || threads=4
 		agrees "$run" "$threads"
 		result $? "$run: the threads' own counts add up to the count of perf stat"
+	done
+done
+
+# processes: whether the samples of make's processes, without those of perf, have gcc's and add up
+# to the count of perf stat. Each process has less than one period at its end.
+processes() {
+	"$build/sifive-trace" report --strict --json --by process --symfs "$out/run/root" \
+		"$out/run/make.rtd" >"$out/make.json" 2>"$out/make.errors" || return
+	python3 - "$out/make.json" "$out/run/make.stat" <<'EOP'
+import collections
+import json
+import sys
+
+samples = collections.Counter()
+for row in json.load(open(sys.argv[1]))["rows"]:
+    samples[row["process"]] += row["samples"]
+print("#", dict(samples))
+names = {process.split("/")[0] for process, n in samples.items() if n}
+samples = {process: n for process, n in samples.items() if not process.startswith("perf")}
+want = next(int(line.split(",")[0]) for line in open(sys.argv[2])
+            if "instructions" in line) / 200000
+print(f"# perf stat {want:.0f} periods, {sum(samples.values())} samples")
+gnu = "riscv64-linux-gnu-"
+sys.exit(not {"make", gnu + "gcc-14", "cc1", gnu + "as", gnu + "ld.bfd", "sum"} <= names or
+         not 0.99 * want - len(samples) - 1 <= sum(samples.values()) <= 1.01 * want)
+EOP
+}
+processes
+rc=$?
+[ "$rc" -eq 0 ] || sed 's/^/# /' "$out/run/make.err" "$out/make.errors"
+result $rc "make: the samples of gcc's processes add up to the count of perf stat"
+
+"$build/sifive-trace" export --format folded --symfs "$out/run/root" "$out/run/stacks.rtd" \
+	>"$out/stacks.folded" 2>"$out/stacks.errors" &&
+	selftests/record/paths.py stacks "$out/run/stacks.perf" "$out/stacks.folded"
+rc=$?
+[ "$rc" -eq 0 ] || sed 's/^/# /' "$out/run/stacks.err" "$out/stacks.errors"
+result $rc "record -g: functions have the same shares of samples as in perf record -g"
+
+for mode in wait drop; do
+	for name in lua5.4 sqlite3 zstd pigz pipeline head make; do
+		run=$name-$mode
+		grep -qx "$run 0" "$out/run/status" && [ "$(cat "$out/run/$run.lags")" -gt 0 ]
+		rc=$?
+		[ "$rc" -eq 0 ] || sed 's/^/# /' "$out/run/$run.err"
+		result $rc "$run: the program succeeds although the recorder is slow"
+		"$build/sifive-trace" report --json --symfs "$out/run/root" "$out/run/$run.rtd" \
+			>"$out/$run.json" 2>"$out/$run.errors" &&
+			selftests/record/whole.py "$mode" "$out/$run.json" "$out/run/$run.made"
+		rc=$?
+		[ "$rc" -eq 0 ] || sed 's/^/# /' "$out/run/$run.err" "$out/$run.errors"
+		what="decoded and dropped calls add up to those that the programs counted"
+		[ "$mode" = drop ] || what="all calls that the programs counted are decoded"
+		result $rc "$run: $what"
 	done
 done
 results_end
