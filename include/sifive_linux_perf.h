@@ -17,16 +17,16 @@
  *
  * Each thread uses its own ITC channel: the first thread uses the channel passed to the
  * initialisation, other threads any free one. If there are more threads than channels, a
- * thread takes the channel of another thread between two records. Records that cannot be
- * written are counted: those of a signal handler that interrupts a record and finds the queue
- * full, and those that were interrupted by a handler that jumped away. A child made by fork()
- * does not trace and does not disturb its parent's trace.
+ * thread takes the channel of another thread between two records. Records that cannot be written
+ * are counted: records of a signal handler that interrupts a record and finds the queue full, and
+ * records interrupted by a handler that does not return to them. A child made by fork() does not
+ * trace and does not disturb its parent's trace.
  *
  * Signal handlers may call perfWriteCntrs(), perfTraceOn(), perfTraceOff() and
  * perfErrorString(): these take no lock of the program or the C library, and allocate no
  * memory. If another thread is in one of the other calls, perfTraceOn() and
  * perfTraceOff() wait for that call, which allocates memory: do not turn tracing on or
- * off in a handler while another thread sets up or writes the trace. In a handler that
+ * off in a handler while another thread sets up or writes the trace. In a handler that has
  * interrupted another call of this library, calls that cannot proceed return an error.
  *
  * All functions return 0 on success and -1 on error; perfErrorString() explains the
@@ -313,9 +313,9 @@ int perfWriteTrace(char *file);
 /**
  * perfErrorString - get the error or notice of the calling thread's last call
  *
- * Returns one line without a newline: what failed and what to do, or a notice if the call succeeded
- * with one; empty if there is nothing to report. A successful perfWriteCntrs() does not change it.
- * Valid until the thread next calls this library.
+ * Returns one line without a newline: what failed and what to do, or a notice if a successful call
+ * has one; empty if there is nothing to report. A successful perfWriteCntrs() does not change it.
+ * Valid until the thread's next call of this library.
  */
 const char *perfErrorString(void);
 

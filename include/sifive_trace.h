@@ -64,11 +64,11 @@ enum {
 	 */
 	SIFIVE_TRACE_PER_THREAD		= 1 << 1,
 	/* Before each record, poll until the encoder has room, so that interrupts can be
-	 * taken during the wait. The rest of the record can still stall the processor. For
-	 * an encoder that cannot stall, each store polls, with or without this flag.
+	 * taken during the wait. The rest of the record can still stall the processor. If an
+	 * encoder cannot stall, each store polls, regardless of this flag.
 	 */
 	SIFIVE_TRACE_POLL		= 1 << 2,
-	/* Write no records at function entry and exit. */
+	/* Do not write records at function entry and exit. */
 	SIFIVE_TRACE_NO_HOOKS		= 1 << 3,
 	/* Only the first sifive_trace_on() writes headers. With SIFIVE_TRACE_DELTA a thread
 	 * that reuses the channel of an ended thread still writes one, because its
@@ -112,8 +112,8 @@ struct sifive_trace_name {
  * @count_type:	enum sifive_trace_count
  * @events:	up to 32 names, separated by commas; NULL or "" for none. Names are cycles,
  *		instructions, L1-dcache-load-misses and others that perf list shows; timestamp; rHEX
- *		or cpu/event=NUMBER/ for raw events. ":u" or ":k" after a name counts in user or
- *		kernel mode only. fw:ipi-sent and other events that firmware counts are only in
+ *		or cpu/event=NUMBER/ for raw events. ":u" or ":k" after a name counts only in user
+ *		or kernel mode. fw:ipi-sent and other events that firmware counts are only in
  *		samples: they need @interval or @period, and SIFIVE_TRACE_NO_HOOKS;
  *		sifive_trace_write() then does nothing
  * @buffer:	bytes of memory for each sink; 0 uses the SRAM of the trace hardware

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Read traces of SiFive processors: calls, records, samples, context switches and losses,
- * one by one, as the command sifive-trace reads them.
+ * one by one, like the command sifive-trace.
  *
  *	struct sifive_reader *reader = sifive_reader_new();
  *	const struct sifive_event *event;
@@ -93,7 +93,7 @@ enum sifive_call_end {
  * @SIFIVE_SPAN_UNKNOWN: the trace does not show the state
  * @SIFIVE_SPAN_RUNS: the thread ran
  * @SIFIVE_SPAN_PREEMPTED: the thread could run, but another thread ran
- * @SIFIVE_SPAN_SLEEPS: the thread waited, and a signal would have woken it
+ * @SIFIVE_SPAN_SLEEPS: the thread waited, but a signal would have woken it
  * @SIFIVE_SPAN_UNINTERRUPTIBLE: the thread waited for the kernel or a device
  * @SIFIVE_SPAN_STOPPED: a signal or debugger had stopped the thread
  * @SIFIVE_SPAN_WAITS: the thread did not run; the record of the reason was lost
@@ -140,12 +140,12 @@ enum {
  * @time:	ticks: when a call or span began, or a record or point was written
  * @length:	ticks from a call's entry to its exit, excluding @waited; length of a span in ticks
  * @self:	ticks of a call's @length outside nested calls
- * @waited:	ticks for which a call's thread waited for room in the buffer, which are
- *		charged to no function
+ * @waited:	ticks for which a call's thread waited for room in the buffer; they are not
+ *		charged to any function
  * @address:	record, point: address of the function entered or left; otherwise the pc
  * @caller_address: record, point: the return address at entry or exit, or 0
- * @counted:	bit n set: @count[n] is known. All bits are set for a call, because unknown
- *		counts are charged to no call
+ * @counted:	bit n set: @count[n] is known. All bits are set for a call, because unknown counts
+ *		are not charged to calls
  * @count:	call: each counter's count from entry to exit. Record: count since the
  *		thread's previous record. Point: count since the thread's previous point, in all
  *		functions that ran in between

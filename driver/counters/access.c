@@ -139,7 +139,7 @@ static int thread_runs(struct perf_event *event, int flags)
 	struct sft_thread *t = event->overflow_handler_context;
 	struct here *h = this_cpu_ptr(&here);
 
-	/* A thread that left and rejoined may still have its old event. */
+	/* A thread that has left and rejoined may still have its old event. */
 	if (!READ_ONCE(t->live))
 		return 0;
 	end_here(h);
@@ -182,7 +182,7 @@ static void no_start(struct perf_event *event, int flags)
 {
 }
 
-/* Events hold no module reference; module exit waits for them. */
+/* Events do not hold a module reference, so module exit waits for them. */
 static struct pmu access_pmu = {
 	.task_ctx_nr	= perf_sw_context,
 	.capabilities	= PERF_PMU_CAP_NO_INTERRUPT | PERF_PMU_CAP_NO_EXCLUDE,
@@ -250,7 +250,7 @@ void sft_access_start(u32 mask)
 	on_each_cpu_mask(&sft_counters.cpus, begin_on, NULL, 1);
 }
 
-/* Revoke access. If a hart's counter has decreased, keep the thread's count from doing so. */
+/* Revoke access. If a hart's counter has decreased, keep the thread's count from decreasing. */
 static void suspend_on(void *arg)
 {
 	struct here *h = this_cpu_ptr(&here);

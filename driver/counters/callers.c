@@ -34,7 +34,7 @@
 /* Maximum number of kernel addresses in a list. */
 #define KERNEL_MAX	64
 
-/* Number of stack bytes in each copy. */
+/* Number of stack bytes copied at a time. */
 #define CHUNK		128
 
 /* SIFIVE_TRACE_SAMPLING_STACK() */
@@ -117,7 +117,10 @@ static void add_callers(struct callers *list, const struct pt_regs *regs)
 	}
 }
 
-/* Whether @fp can be a frame pointer between @below and the end of the thread's kernel stack. */
+/*
+ * Return whether @fp can be a frame pointer between @below and the end of the thread's kernel
+ * stack.
+ */
 static bool is_kernel_frame(unsigned long fp, unsigned long below)
 {
 	const unsigned long end = (unsigned long)task_stack_page(current) + THREAD_SIZE;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Assigns counters to events. Only firmware knows which counter can count which event,
- * so each event is tried on every free counter of every CPU. The results show whether
- * each event can have a counter of its own. If so, such an assignment is found,
- * whatever the order of the events.
+ * so each event is tried on every free counter of every CPU. The results show whether each event
+ * can have its own counter. If so, such an assignment is found regardless of the order of the
+ * events.
  */
 
 #include <linux/bitfield.h>
@@ -51,7 +51,7 @@ bool sft_is_timestamp(const struct sifive_trace_event *ev)
 	       ev->code == SIFIVE_TRACE_EVENT_TIMESTAMP;
 }
 
-/* Whether firmware itself counts the event. */
+/* Return whether firmware itself counts the event. */
 bool sft_is_firmware(const struct sifive_trace_event *ev)
 {
 	return ev->type == SIFIVE_TRACE_EVENT_FIRMWARE;
@@ -342,7 +342,7 @@ int sft_choose_counters(struct sft_choice *ch, u32 *failed, struct sft_why *why)
 	return 0;
 }
 
-/* Whether counter @n is wide enough for its upper bits to contain the turn. */
+/* Return whether counter @n is wide enough for its upper bits to contain the turn. */
 static bool can_turn(const struct sft_choice *ch, u32 n)
 {
 	return FIELD_GET(SIFIVE_TRACE_COUNTER_WIDTH, ch->info[n]) + 1 >= SIFIVE_TRACE_TURNS_WIDTH;

@@ -48,7 +48,7 @@ struct request {
 	bool ours;
 };
 
-/* Whether counters are obtained as pinned perf events; never changes after boot. */
+/* Return whether counters are obtained as pinned perf events; never changes after boot. */
 bool sft_counters_pinned(void)
 {
 	return !riscv_isa_extension_available(NULL, SSCOFPMF);
@@ -78,8 +78,8 @@ static int not_available(u32 at, struct sft_why *why)
 /* ---- one counter on one CPU ------------------------------------------------ */
 
 /*
- * Whether the counter is one of firmware's own. Firmware's counters have a single owner, even
- * without Sscofpmf.
+ * Return whether the counter is one of firmware's own. Firmware's counters have a single owner,
+ * even without Sscofpmf.
  */
 static bool counts_firmware(const struct sft_counter *c)
 {
@@ -129,10 +129,10 @@ static void note_here(void *arg)
 }
 
 /*
- * Whether a counter is still running undisturbed. A counter that another user has restarted is
- * below its last value, or about half its range above that value, because perf starts counters
- * there. sft_sbi_runs() does not work for firmware counters, because OpenSBI lets a running one
- * be started, so these are only read.
+ * Return whether a counter is still running undisturbed. A counter that another user has restarted
+ * is below its last value, or about half its range above that value, because perf starts counters
+ * there. sft_sbi_runs() does not work for firmware counters, because OpenSBI lets a running one be
+ * started, so these are only read.
  */
 static void check_here(void *arg)
 {
@@ -294,7 +294,10 @@ again:
 	return 0;
 }
 
-/* The trace timestamp is counter 1. It has no CSR; programs read it from the stimulus page. */
+/*
+ * The trace timestamp is counter 1. The timestamp has no CSR; programs read it from the stimulus
+ * page.
+ */
 static int take_timestamp(struct sifive_trace_event *ev, u32 at,
 			  struct sft_why *why)
 {
@@ -533,7 +536,7 @@ int sft_counters_query(struct sifive_trace_query *query, struct sft_why *why)
 	if (!sft_is_timestamp(&query->event) &&
 	    !sft_choose_event(ch, &query->event, 0, NULL))
 		query->counters = ch->possible[0];
-	/* Only taking a counter shows whether perf has released it. */
+	/* The only way to detect whether perf has released a counter is to take it. */
 	if (query->counters && sft_counters_pinned()) {
 		if (sft_choose_counters(ch, &ch->count, NULL) ||
 		    sft_pinned_take(cpu, &ch->want[0], 0))

@@ -365,8 +365,8 @@ void sft_sampling_status(struct sifive_trace_status *status);
 void sft_sampling_exit(void);
 
 /*
- * Whether the kernel may store to an encoder whose stream ends in @owner's sink. It may not if the
- * sink is full or has failed, or if stores to the sink wait.
+ * Return whether the kernel may store to an encoder whose stream ends in @owner's sink. It may not
+ * if the sink is full or has failed, or if stores to the sink wait.
  */
 static inline bool sft_sampling_has_room(const struct sft_encoder *e,
 					 const struct sft_component *owner)
@@ -401,8 +401,8 @@ void sft_pids_put(struct sft_pids *pids);
 bool sft_processes_find(const struct sft_processes *set, const struct pid *process);
 
 /*
- * Whether a process is in the set. The set is usually one process, which needs no lookup in the
- * table. Called in a probe or within an RCU read-side critical section; @process may be NULL
+ * Return whether a process is in the set. The set is usually one process, which needs no lookup in
+ * the table. Called in a probe or within an RCU read-side critical section; @process may be NULL
  * only if the set is not empty.
  */
 static __always_inline bool sft_processes_have(const struct sft_processes *set,

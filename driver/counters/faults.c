@@ -67,7 +67,7 @@ static int make(struct perf_event **event, unsigned int cpu, perf_overflow_handl
 	return 0;
 }
 
-/* Whether the page faults of a CPU are reported. Called with the system locked. */
+/* Return whether the page faults of a CPU are reported. Called with the system locked. */
 bool sft_faults_seen(unsigned int cpu)
 {
 	const struct faults *f = per_cpu_ptr(&faults, cpu);

@@ -33,7 +33,7 @@ static struct sbiret get_info(unsigned long index)
 			 index, 0, 0, 0, 0, 0);
 }
 
-/* Whether there is a hardware or firmware counter with this index. */
+/* Return whether there is a hardware or firmware counter with this index. */
 bool sft_sbi_exists(unsigned long index)
 {
 	return !get_info(index).error;
@@ -91,7 +91,7 @@ void sft_sbi_release(unsigned long index)
 		  SBI_PMU_STOP_FLAG_RESET, 0, 0, 0);
 }
 
-/* Whether a counter is running. Tries to start it, which fails if it is running. */
+/* Return whether a counter is running. Tries to start it, which fails if it already runs. */
 bool sft_sbi_runs(unsigned long index)
 {
 	long error = sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_START, index, 1, 0,
@@ -105,8 +105,8 @@ bool sft_sbi_runs(unsigned long index)
 /*
  * Configure a free counter for an event and start it at @value. Firmware
  * configures a fixed counter for every caller, even while the counter is in
- * use, and also offers it when another counter of the same event is in use. So never request a
- * counter that is running.
+ * use, and also offers it when another counter of the same event is in use. Therefore, never
+ * request a counter that is running.
  */
 long sft_sbi_take(const struct sft_counter *c, u64 value)
 {
@@ -171,7 +171,7 @@ static __always_inline bool read_counter(const unsigned int n, u64 *value)
 
 /*
  * Read a counter of this CPU; returns false if firmware does not delegate it. An instruction
- * contains the number of its CSR, so each counter needs its own.
+ * contains the number of its CSR, so each counter needs a separate instruction.
  */
 bool sft_csr_read(u32 counter, u64 *value)
 {

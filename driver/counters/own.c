@@ -24,7 +24,7 @@
  * struct own - the counts of one thread
  * @node:	entry in a hash list or the free list of the table
  * @task:	the thread; only compared, never dereferenced
- * @started:	start time of the thread, because @task may be reused
+ * @started:	start time of the thread, which identifies it because @task may be reused
  * @count:	counts since its last sample, by counter
  */
 struct own {

@@ -141,8 +141,8 @@ static void find_driver(void)
 }
 
 /*
- * Whether hardware events are the SBI driver's in a known layout. Called with the
- * system locked.
+ * Return whether hardware events are the SBI driver's in a known layout. Called with the system
+ * locked.
  */
 bool sft_perf_known(void)
 {
@@ -151,7 +151,7 @@ bool sft_perf_known(void)
 	return perf_driver == PERF_SBI;
 }
 
-/* Whether perf has hardware events from another driver. */
+/* Return whether perf has hardware events from another driver. */
 bool sft_perf_unknown(void)
 {
 	return !sft_perf_known() && perf_driver != PERF_NONE;
@@ -159,7 +159,7 @@ bool sft_perf_unknown(void)
 
 /* ---- struct hw_perf_event of an event of that driver ------------------------- */
 
-/* Whether an event of this CPU counts on @index. Called with interrupts disabled. */
+/* Return whether an event of this CPU counts on @index. Called with interrupts disabled. */
 bool sft_perf_counts_on(const struct perf_event *event, unsigned long index)
 {
 	return event->state == PERF_EVENT_STATE_ACTIVE &&
@@ -173,8 +173,8 @@ void sft_perf_start_at(struct perf_event *event, u64 value)
 }
 
 /*
- * Whether user mode could read cycle, time and instret without restriction when the
- * event was created.
+ * Return whether user mode could read cycle, time and instret without restriction when the event
+ * was created.
  */
 bool sft_perf_fixed_for_all(const struct perf_event *event)
 {
@@ -184,7 +184,7 @@ bool sft_perf_fixed_for_all(const struct perf_event *event)
 /* ---- struct perf_event ------------------------------------------------------- */
 
 /*
- * Whether an event of the calling thread is scheduled in on this CPU. Called with interrupts
+ * Return whether an event of the calling thread is scheduled in on this CPU. Called with interrupts
  * disabled.
  */
 bool sft_perf_active(const struct perf_event *event)
@@ -192,21 +192,21 @@ bool sft_perf_active(const struct perf_event *event)
 	return READ_ONCE(event->state) == PERF_EVENT_STATE_ACTIVE;
 }
 
-/* Whether the event's thread has exited or called execve(). */
+/* Return whether the event's thread has exited or called execve(). */
 bool sft_perf_exited(const struct perf_event *event)
 {
 	return READ_ONCE(event->state) <= PERF_EVENT_STATE_EXIT;
 }
 
-/* Whether perf found no counter for a pinned event. */
+/* Return whether perf found no counter for a pinned event. */
 bool sft_perf_failed(const struct perf_event *event)
 {
 	return READ_ONCE(event->state) == PERF_EVENT_STATE_ERROR;
 }
 
 /*
- * Whether a CPU's event, which has not been disabled, is off because the CPU has been offline:
- * perf never re-enables such an event.
+ * Return whether a CPU's event, which has not been disabled, is off because the CPU has been
+ * offline: perf never re-enables such an event.
  */
 bool sft_perf_cpu_gone(const struct perf_event *event)
 {

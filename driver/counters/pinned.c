@@ -3,7 +3,8 @@
  * Counters without Sscofpmf. Firmware would give the session's fixed counters to perf as well, so
  * a pinned kernel perf event on each CPU makes perf itself hold the fixed counter for the session.
  * Firmware then counts cycles and instructions on their fixed counters only. So an event never
- * moves to another counter, but only one event can count cycles, and only one instructions.
+ * moves to another counter, but only one event can count cycles, and only one can count
+ * instructions.
  *
  * Locking: everything here is called with the system locked, even from the callback of a CPU
  * that goes offline, which holds the CPU hotplug lock. Creating an event takes the hotplug lock
@@ -42,7 +43,7 @@ static void look_here(void *arg)
 	look->counts = e && sft_perf_counts_on(e, look->c->index);
 }
 
-/* Whether a counter's perf event is counting on that counter. */
+/* Return whether a counter's perf event is counting on that counter. */
 bool sft_pinned_counts(unsigned int cpu, const struct sft_counter *c)
 {
 	struct look look = { .c = c };

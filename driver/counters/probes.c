@@ -69,7 +69,7 @@ int sft_probes_add(struct sft_probe *probe, unsigned int count, struct sft_why *
 }
 
 /*
- * Called by START, with the system locked: check that all probes are registered. If one is not,
+ * Called by START with the system locked: check that all probes are registered. If one is not,
  * another thread's @call has stored a setting, but has not registered its probes yet.
  */
 int sft_probes_check(const struct sft_probe *probe, unsigned int count, const char *call,

@@ -23,7 +23,7 @@
 /* Maximum number of ended processes whose references wait to be dropped. */
 #define ENDED		64
 
-/* Replaced entries, kept because the last put_pid() may sleep, which a probe must not. */
+/* Replaced entries, kept because the last put_pid() may sleep, and a probe must not. */
 static struct pid *ended[ENDED];
 static unsigned int ended_count;
 static DEFINE_RAW_SPINLOCK(lock);
@@ -135,8 +135,8 @@ static void add(struct sft_processes *set, struct pid **entries, struct pid *pro
 }
 
 /*
- * Called when @parent has created @child, which has not run yet: add @child to the set if the set
- * contains @parent.
+ * Called when @parent has created @child, which has not run yet: add @child if @parent is in the
+ * set.
  */
 void sft_processes_forked(struct sft_processes *set, struct task_struct *parent,
 			  struct task_struct *child)
@@ -176,7 +176,7 @@ static bool fill(struct pid **entry, const struct sft_pids *processes)
 	return true;
 }
 
-/* Whether the set consists of exactly these processes. */
+/* Return whether the set consists of exactly these processes. */
 static bool is_same(const struct sft_processes *set, const struct sft_pids *processes)
 {
 	unsigned int n;
@@ -230,7 +230,7 @@ void sft_processes_forget(struct sft_processes *set)
 	free_entries(entry);
 }
 
-/* No probe that could replace an entry is left. */
+/* No probes that could replace an entry are left. */
 void sft_processes_flush(void)
 {
 	flush_work(&put_work);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Withholds a session's fixed counters from perf. Firmware gives a fixed counter to
- * every caller that asks for cycles or instructions when no programmable counter is
- * free, even if that fixed counter is in use. The kernel's driver would then count
- * on the session's counter, and stop it. To prevent that, session counters are
- * removed from that driver's mask of usable counters.
+ * Withholds a session's fixed counters from perf. If no programmable counter is free, firmware
+ * gives a fixed counter to every caller that asks for cycles or instructions, even if that counter
+ * is in use. The kernel's driver would then count on the session's counter, and stop it. To prevent
+ * this, the session's counters are removed from that driver's mask of usable counters.
  *
  * The mask is global: even on harts outside the session, an event that finds no
  * programmable counter waits for one, or fails if it is pinned.

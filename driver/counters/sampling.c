@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Records written by the kernel: perf interrupts a thread on a timer or on a counter's
- * overflow, and the thread's address and counts go to the hart's encoder, on a stimulus
- * register used for nothing else.
+ * Records written by the kernel: perf interrupts a thread on a timer or on a counter's overflow,
+ * and the thread's address and counts go to the hart's encoder, on a dedicated stimulus register.
  *
  * A hart's stream is accessed only on that hart, with interrupts disabled. Events are
  * created after START and released after STOP without the system's lock, because perf
@@ -77,8 +76,8 @@ static LIST_HEAD(switches);
 static DEFINE_MUTEX(follow_lock);
 
 /*
- * Generation of the current events, under the system's lock. Events of an
- * earlier generation write no records and await release. Never 0.
+ * Generation of the current events, under the system's lock. Events of an earlier generation do not
+ * write records, and await release. Never 0.
  */
 static unsigned long generation = 1;
 
@@ -145,7 +144,10 @@ static void add_sampled(struct hart *h, struct perf_event *event, u64 *now)
 	now[n] = h->sum[n] & width_mask(n);
 }
 
-/* Whether a sample of a thread in execve(), without user-mode registers, has kernel addresses. */
+/*
+ * Return whether a sample of a thread in execve(), without user-mode registers, has kernel
+ * addresses.
+ */
 static bool has_kernel_part(const struct hart *h, const struct pt_regs *at)
 {
 	return current->mm && current->in_execve && at &&
@@ -196,7 +198,7 @@ static void describe(struct perf_event_attr *attr,
 	attr->exclude_kernel = !!(ev->flags & SIFIVE_TRACE_EVENT_NO_KERNEL);
 }
 
-/* An event of generation 0 writes no records. */
+/* An event of generation 0 does not write records. */
 static struct perf_event *make_event(const struct sft_following *to,
 				     struct task_struct *task, int cpu)
 {
@@ -217,7 +219,7 @@ static struct perf_event *make_event(const struct sft_following *to,
 	if (s->period) {
 		describe(&attr, &s->event);
 		attr.sample_period = s->period;
-		/* perf reports the lack of a counter for pinned events only. */
+		/* perf reports the lack of a counter only for pinned events. */
 		attr.pinned = 1;
 	}
 	return perf_event_create_kernel_counter(&attr, cpu, task, sample, (void *)to->of);
@@ -453,7 +455,7 @@ static bool wanted(const struct sft_following *to)
 	return list_empty(&followers) || to->set.flags & SIFIVE_TRACE_SAMPLING_ALL;
 }
 
-/* Whether a running or paused capture needs sampling events. */
+/* Return whether a running or paused capture needs sampling events. */
 bool sft_sampling_wanted(struct sft_following *to)
 {
 	if (!is_set())
@@ -543,7 +545,7 @@ void sft_sampling_unfollow(void)
 	schedule_work(&release_work);
 }
 
-/* Called when streams have ended or restart: the next record needs a header. */
+/* Called when streams have ended or are restarting: the next record needs a header. */
 void sft_sampling_rewind(void)
 {
 	unsigned int cpu;
@@ -617,7 +619,10 @@ static void begin_here(void *arg)
 	h->flags = set->flags;
 	if (!h->begun || !(set->flags & SIFIVE_TRACE_SAMPLING_ONE_HEADER)) {
 		read_base(h, now);
-		/* If a repeated header is due, write two: after one, records would continue. */
+		/*
+		 * If a repeated header is due, write two, because records continue after a single
+		 * one.
+		 */
 		if (h->begun && h->stream.interval && !h->stream.left)
 			sft_record_header(&h->stream, now);
 		sft_record_header(&h->stream, now);
@@ -632,9 +637,9 @@ static void end_here(void *unused)
 }
 
 /*
- * Whether samples contain data that the session's user may not read: kernel addresses, or words of
- * other users' stacks, which can also be mistaken for callers' addresses. A child can be another
- * user's process, because it can execute a set-user-ID program.
+ * Return whether samples contain data that the session's user may not read: kernel addresses, or
+ * words of other users' stacks, which can also be mistaken for callers' addresses. A child can be
+ * another user's process, because it can execute a set-user-ID program.
  */
 static bool exposes(u32 flags)
 {

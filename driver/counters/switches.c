@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Context switches: when a thread of the session starts or stops running on a hart, a probe on the
- * scheduler's tracepoint writes a record to the hart's encoder, on a stimulus register used for
- * nothing else. Documentation/trace-format.rst describes the records.
+ * scheduler's tracepoint writes a record to the hart's encoder, on a dedicated stimulus register.
+ * Documentation/trace-format.rst describes the records.
  *
  * A hart's stream is accessed only on that hart, with interrupts disabled.
  */
@@ -58,8 +58,8 @@ static DEFINE_PER_CPU(struct hart, harts);
 static struct sft_processes recorded;
 
 /*
- * The offset within the register selects the size of the store. The stores are ordered among
- * themselves, but not with accesses to memory.
+ * The offset within the register selects the size of the store. The stores are ordered with respect
+ * to each other, but not with respect to accesses to memory.
  */
 static __always_inline void put_kind(const struct hart *h, u8 kind)
 {
@@ -86,7 +86,7 @@ static noinline void put_mark(struct hart *h, pid_t running)
 	h->written++;
 }
 
-/* Whether there is room for @count records; writes BEGIN before them if it is due. */
+/* Return whether there is room for @count records; writes BEGIN before them if it is due. */
 static __always_inline bool can_put(struct hart *h, unsigned int count, pid_t running)
 {
 	if (unlikely(!sft_sampling_has_room(h->encoder, h->owner))) {
@@ -114,8 +114,8 @@ static __always_inline pid_t id_of(struct task_struct *task)
 }
 
 /*
- * A thread that has ended may be preempted once more, and its parent may release its id before
- * the thread leaves the CPU for good.
+ * A thread that has ended may be preempted once more, and its parent may release its id before the
+ * thread finally leaves the CPU.
  */
 static u8 why_out(const struct task_struct *task, bool preempt, unsigned int state)
 {
@@ -417,12 +417,12 @@ static void begin_here(void *arg)
 	h->unseen = false;
 	h->on = true;
 	h->running = 0;
-	/* Write BEGIN even if none of the threads is running, so that readers know this. */
+	/* Write BEGIN even if no thread is running, to inform readers of that. */
 	can_put(h, 0, 0);
 	change_slowly(h, SIFIVE_TRACE_SWITCH_END, current);
 }
 
-/* Write END even if none of the threads is running, so that readers know that none has run. */
+/* Write END even if no thread is running, to inform readers that none has run. */
 static void end_here(void *unused)
 {
 	struct hart *h = this_cpu_ptr(&harts);
@@ -480,8 +480,8 @@ static void see_faults(struct work_struct *work)
 static DECLARE_WORK(see_work, see_faults);
 
 /*
- * Whether records contain addresses of other users' processes: faults do, and results of system
- * calls can. A child can be such a process, because it can execute a set-user-ID program.
+ * Return whether records contain addresses of other users' processes: faults do, and results of
+ * system calls can. A child can be such a process, because it can execute a set-user-ID program.
  */
 static bool exposes(u32 flags)
 {

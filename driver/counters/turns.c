@@ -20,7 +20,7 @@
 
 #define NO_TURN	(~0u)
 
-/* A turn with less time left than this ends when its thread stops running. */
+/* A turn with less remaining time than this ends when its thread stops running. */
 #define LEAST_NS	20000
 
 /**
@@ -62,8 +62,8 @@ static u32 shift_of(const struct sft_counter *c)
 }
 
 /*
- * Return the event that @counter counts in a turn. If @counter counts nothing in that turn, return
- * its event of another turn, whose count is not used.
+ * Return the event that @counter counts in a turn. If @counter is unused in that turn, return its
+ * event of another turn, whose count is not used.
  */
 static const struct sft_counter *find(u32 counter, u32 turn)
 {
@@ -104,7 +104,10 @@ static void count(struct here *h, u64 period, bool begins)
 	}
 }
 
-/* Whether a hart's count has nearly overflowed: for long, none of the session's threads has run. */
+/*
+ * Return whether a hart's count has nearly overflowed, because no thread of the session has run for
+ * a long time.
+ */
 static bool is_too_long(const struct here *h)
 {
 	unsigned long mask = sft_counters.turning;

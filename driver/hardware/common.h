@@ -9,7 +9,7 @@
 
 /**
  * struct sft_why - the error message or report of a request
- * @text:	message; empty if there is nothing to report
+ * @text:	the message, or empty if there is nothing to report
  */
 struct sft_why {
 	char text[SIFIVE_TRACE_MESSAGE_LEN];

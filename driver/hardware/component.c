@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Shared by encoders and funnels: binding, register access, reset, flush, and
- * detection of registers changed from outside. Binding resets a component and enables
- * nothing.
+ * detection of registers changed from outside. Binding a component resets it, but does not enable
+ * anything.
  */
 
 #include <linux/bitfield.h>
@@ -58,8 +58,8 @@ static_assert(TR_SINK_SBA == (int)SIFIVE_TRACE_SINK_SBA);
 static_assert(TR_SINK_FUNNEL == (int)SIFIVE_TRACE_SINK_FUNNEL);
 
 /*
- * Whether a component's registers can be accessed. An encoder can lose power when its hart is
- * offline. While a hart goes offline or comes online, its encoder's stream has ended, although
+ * Return whether a component's registers can be accessed. An encoder can lose power when its hart
+ * is offline. While a hart goes offline or comes online, its encoder's stream has ended, although
  * cpu_online() can be true.
  */
 bool sft_component_reachable(const struct sft_component *c)
@@ -138,8 +138,8 @@ int sft_component_set(struct sft_component *c, u32 bit, const char *name,
 
 /*
  * Registers that only the driver changes, and the bits that it owns in each. The driver does not
- * use triggers. It clears them (@unused), because a program can set them, and a trigger can stop a
- * trace.
+ * use triggers. It clears their registers (@unused), because a program can set them, and a trigger
+ * can stop a trace.
  */
 static const struct {
 	u32 offset;
@@ -171,8 +171,8 @@ static bool is_watched(const struct sft_component *c, unsigned int i)
 }
 
 /*
- * Called after programming: clear the unused registers, and save the values of all. Unimplemented
- * fields read back as 0.
+ * Called after programming: clear the unused registers, and save the values of all registers.
+ * Unimplemented fields read back as 0.
  */
 void sft_component_programmed(struct sft_component *c)
 {
@@ -236,7 +236,7 @@ int sft_component_drain(struct sft_component *c, struct sft_why *why)
 	return 0;
 }
 
-/* Return the funnel that this component's output is wired to, or NULL if none. */
+/* Return the funnel to which this component's output is wired, or NULL if none. */
 static struct device_node *downstream(struct device_node *np)
 {
 	struct device_node *ports, *endpoint, *remote = NULL;

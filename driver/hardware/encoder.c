@@ -77,9 +77,8 @@ int sft_encoder_start(struct sft_encoder *e, struct sft_why *why)
 }
 
 /*
- * Stop tracing, then flush what is queued. Each write clears stallOrOverflow, so read
- * it first. An encoder that a program has reset has an empty queue and ignores the
- * write.
+ * Stop tracing, then flush the queue. Each write clears stallOrOverflow, so read it first. An
+ * encoder that a program has reset has an empty queue and ignores the write.
  */
 int sft_encoder_stop(struct sft_encoder *e, struct sft_why *why)
 {
@@ -97,8 +96,8 @@ int sft_encoder_stop(struct sft_encoder *e, struct sft_why *why)
 }
 
 /*
- * Store to stimulus register @n, which reads 0 while its queue is full. Returns
- * false if the encoder does not accept the store.
+ * Store to stimulus register @n, which reads as 0 while its queue is full. Returns false if the
+ * encoder does not accept the store.
  */
 bool sft_encoder_store(struct sft_encoder *e, unsigned int n, u32 value)
 {

@@ -76,8 +76,7 @@ struct sft_sink {
 };
 
 /*
- * What the driver assumes about messages: their maximum length in bytes, and the
- * bits that mark a message's last byte.
+ * Assumptions about messages: their maximum length in bytes, and the bits that mark the last byte.
  */
 #define SFT_MESSAGE_MAX	38
 #define SFT_MESSAGE_END	GENMASK(1, 0)
@@ -115,13 +114,13 @@ struct sft_position {
  * @regs:	register block
  * @phys:	physical address of the register block
  * @impl:	value of the impl register
- * @down_of:	device node of the funnel that the output is wired to, or NULL
+ * @down_of:	device node of the funnel to which the output is wired, or NULL
  * @down:	the same funnel while it is bound
  * @used:	the component is part of the configured capture
  * @stuck:	the component could not be made inactive and may still write to its buffer
  * @kind:	sink kind used in that capture
  * @pool:	the memory-region is a pool of the DMA allocator
- * @control:	desired value of the control register, without status bits
+ * @control:	intended value of the control register, without status bits
  * @programmed:	values of the watched registers after programming; for the control
  *		register, the bits that differ from @control
  * @sink_error:	the component has reported a sink error since CONFIG
@@ -261,7 +260,7 @@ extern struct sft_hardware sft_hw;
  * @change:	a component is about to be added or removed: stop using all
  *		components, and lock the system
  * @changed:	the change is complete: unlock the system
- * @shutdown:	the machine shuts down: stop using the hardware
+ * @shutdown:	the machine is shutting down: stop using the hardware
  */
 struct sft_hardware_ops {
 	void (*change)(void);
@@ -299,7 +298,7 @@ bool sft_component_deactivate(struct sft_component *c);
 int sft_component_drain(struct sft_component *c, struct sft_why *why);
 void sft_component_clear(struct sft_component *c);
 
-/* Whether a component accepts input. It disables itself when its sink is full. */
+/* Return whether a component accepts input. It disables itself when its sink is full. */
 static inline bool sft_component_enabled(const struct sft_component *c)
 {
 	return readl_relaxed(c->regs + TR_CONTROL) & TR_CONTROL_ENABLE;

@@ -11,8 +11,8 @@
 #include "hardware.h"
 
 /*
- * Whether a component is used and, if it is an encoder, its hart is online and its stream has not
- * ended. During system sleep, a stream does not end although its hart is offline.
+ * Return whether a component is used and, if it is an encoder, its hart is online and its stream
+ * has not ended. During system sleep, a stream does not end although its hart is offline.
  */
 static bool is_live(const struct sft_component *c)
 {
@@ -20,7 +20,7 @@ static bool is_live(const struct sft_component *c)
 	       !(c->is_encoder && to_encoder(c)->ended);
 }
 
-/* Whether a component's sink in the capture is full. */
+/* Return whether a component's sink in the capture is full. */
 static bool is_full(const struct sft_component *c)
 {
 	const struct sft_sink *s = sft_route_sink(c);
@@ -113,7 +113,10 @@ static void note_change(struct sft_component *c, const char *name)
 	}
 }
 
-/* Whether a program has changed the instruction mode since the last check; it has been restored. */
+/*
+ * Return whether a program has changed the instruction mode since the last check; it has been
+ * restored.
+ */
 static bool has_meddled(struct sft_component *c, const struct changes *found)
 {
 	if (c->is_encoder && to_encoder(c)->meddled) {
@@ -124,8 +127,8 @@ static bool has_meddled(struct sft_component *c, const struct changes *found)
 }
 
 /*
- * Check whether a component's registers were changed from outside. A full or failed sink also
- * clears its own component's enable bit.
+ * Check whether a component's registers were changed from outside. A sink that is full or has
+ * failed also clears its own component's enable bit.
  */
 static void check_changed(struct sft_component *c)
 {
@@ -204,7 +207,9 @@ static struct sft_component *failed_funnel(void)
 	return found;
 }
 
-/* Of the components that have reported an error, return the one nearest to a sink, or NULL. */
+/*
+ * Return the component that is nearest to a sink among those that have reported an error, or NULL.
+ */
 const struct sft_component *sft_health_failed(void)
 {
 	struct sft_component *f = failed_funnel();

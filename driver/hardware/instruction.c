@@ -124,7 +124,7 @@ u32 sft_instruction_control(const struct sft_capture *cap)
 	       FIELD_PREP(TR_CONTROL_SYNC_MAX_INST, i->sync_bytes);
 }
 
-/* Whether the encoder has its own sink, which stops when full. */
+/* Return whether the encoder has its own sink, which stops when full. */
 static bool can_fill(const struct sft_encoder *e, const struct sft_sink *s)
 {
 	return s->owner == &e->c && !(sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_RING);
@@ -191,7 +191,7 @@ bool sft_instruction_trace(struct sft_encoder *e, struct sft_sink *s, u32 mode, 
 	return mode;
 }
 
-/* Whether a program has changed the instruction mode through the stimulus page. */
+/* Return whether a program has changed the instruction mode through the stimulus page. */
 bool sft_instruction_changed(const struct sft_component *c)
 {
 	return (sft_read(c, TR_CONTROL) ^ c->control) & TR_CONTROL_INSTRUCTION;

@@ -2,7 +2,7 @@
 /*
  * System memory for SBA sinks: physically contiguous, addressable by the component, and
  * within one 4 GiB window, because base, limit and write pointer share their upper
- * half. It is the component's memory-region, or comes from the DMA allocator.
+ * half. The memory is the component's memory-region, or comes from the DMA allocator.
  */
 
 #include <linux/dma-mapping.h>
@@ -33,8 +33,8 @@ void sft_memory_clear(void *data, size_t count)
 }
 
 /*
- * Return the highest address that an SBA sink can write to, found from the number of bits that
- * SinkBaseHigh implements. The component must be active and idle.
+ * Return the highest address to which an SBA sink can write, which depends on the number of bits
+ * that SinkBaseHigh implements. The component must be active and idle.
  */
 static u64 find_reach(struct sft_component *c)
 {
@@ -53,15 +53,15 @@ static bool crosses(const struct sft_sink *s)
 	return upper_32_bits(s->address) != upper_32_bits(s->address + s->size - 1);
 }
 
-/* Whether Linux uses the region for other purposes until the DMA allocator needs it. */
+/* Return whether Linux uses the region for other purposes until the DMA allocator needs it. */
 static bool is_lent(const struct device_node *np)
 {
 	return IS_ENABLED(CONFIG_DMA_CMA) && of_property_read_bool(np, "reusable");
 }
 
 /*
- * Whether Linux uses the region as ordinary memory. Linux boots even if it cannot reserve a region,
- * for example because its own image or initramfs is in it.
+ * Return whether Linux uses the region as ordinary memory. Linux boots even if it cannot reserve a
+ * region, for example because its own image or initramfs is in it.
  */
 static bool is_ram(const struct reserved_mem *region)
 {
@@ -69,7 +69,7 @@ static bool is_ram(const struct reserved_mem *region)
 				 IORES_DESC_NONE) != REGION_DISJOINT;
 }
 
-/* Whether part of the region is also reserved for something else, such as firmware. */
+/* Return whether part of the region is also reserved for something else, such as firmware. */
 static bool is_shared(const struct device_node *np, const struct reserved_mem *region)
 {
 	struct device_node *parent = of_get_parent(np), *child;
@@ -219,13 +219,16 @@ static int map_region(struct sft_sink *s, const struct reserved_mem *region,
 	return 0;
 }
 
-/* Whether the component can use the buffer. A pool ignores the DMA mask, so check the address. */
+/*
+ * Return whether the component can use the buffer. A pool ignores the DMA mask, so check the
+ * address.
+ */
 static bool fits(const struct sft_sink *s, u64 reach)
 {
 	return !crosses(s) && s->address + s->size - 1 <= reach;
 }
 
-/* Allocate a buffer. Hold an unsuitable one while looking for another. */
+/* Allocate a buffer. Hold an unsuitable buffer while looking for another one. */
 static int try_allocate(struct sft_sink *s, u64 reach, unsigned int tries)
 {
 	struct device *dev = s->owner->dev;

@@ -50,7 +50,7 @@ static struct sft_component *route(struct sft_encoder *e, u32 kind)
 	return owner;
 }
 
-/* Whether an encoder takes part in the capture. */
+/* Return whether an encoder takes part in the capture. */
 bool sft_route_has(const struct sft_encoder *e)
 {
 	return sft_hw.capture.encoders & BIT_ULL(e->index);
@@ -88,7 +88,7 @@ struct sft_sink *sft_route_sink(const struct sft_component *owner)
 	return NULL;
 }
 
-/* Only a timestamp unit with a clock can have a prescaler, and some have none. */
+/* Only a timestamp unit with a clock can have a prescaler, and some do not have one. */
 static int check_prescale(struct sft_encoder *e,
 			  const struct sifive_trace_config *config, struct sft_why *why)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * CONFIG's test of an encoder: store to each stimulus register and examine the
- * messages. It never fails: an encoder without any messages is marked as silent.
+ * messages. The test never fails: an encoder without any messages is marked as silent.
  */
 
 #include <linux/bitfield.h>
@@ -47,7 +47,7 @@ static void see_message(struct sft_encoder *e, const u64 *field, unsigned int fi
 	t->channel[n] = (u8)(field[0] >> (TCODE_BITS + sft_encoder_src_bits(e))) / 4;
 }
 
-/* Whether registers 16-31 repeat 0-15, judging by those that were observed. */
+/* Return whether registers 16-31 repeat 0-15, judging by those that were observed. */
 static bool has_halves(const struct sft_tested *t)
 {
 	unsigned int n;
@@ -95,7 +95,7 @@ static bool read_messages(struct sft_encoder *e, const u8 *data, size_t size)
 	return any;
 }
 
-/* Examine all that the encoder has sent to the sink. */
+/* Examine everything that the encoder has sent to the sink. */
 void sft_selftest_read(struct sft_encoder *e, const struct sft_sink *s)
 {
 	struct sft_tested *t = &e->tested;

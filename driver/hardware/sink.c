@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sinks. SBA is system memory, which memory.c provides. SRAM is inside the component
- * and is read through a window, never while the component writes: STOP copies it.
+ * Sinks. SBA is system memory, which memory.c provides. SRAM is inside the component and is read
+ * through a window, but never while the component writes: STOP copies it.
  */
 
 #include <linux/bitfield.h>
@@ -22,7 +22,7 @@
 #define ERROR_BITS	(6 + 4 + 6)
 #define SLICE_BITS	6
 
-/* Pads sink words; no message begins with this byte. */
+/* Padding of sink words; no message begins with this byte. */
 #define IDLE		0xff
 
 static u32 sink_word(const struct sft_component *c)
@@ -119,8 +119,8 @@ static int aim(struct sft_sink *s, u32 wp, struct sft_why *why)
 }
 
 /*
- * Whether the sink belongs to an encoder whose stream has ended. The end position was saved at
- * that time, because the encoder may have lost its registers with the CPU.
+ * Return whether the sink belongs to an encoder whose stream has ended. The end position was saved
+ * at that time, because the encoder may have lost its registers with the CPU.
  */
 static bool has_ended(const struct sft_sink *s)
 {
@@ -165,8 +165,8 @@ static bool is_running(const struct sft_sink *s)
 }
 
 /*
- * Return a sink's write position. For a running SRAM, whose data cannot be read, return
- * that of the last stop.
+ * Return a sink's write position. For a running SRAM, whose data cannot be read, return the
+ * position at the last stop.
  */
 struct sft_position sft_sink_position(const struct sft_sink *s)
 {
@@ -324,7 +324,10 @@ bool sft_sink_wrapped(const struct sft_sink *s)
 	return is_running(s) ? read_position(s).wrapped : s->wrapped;
 }
 
-/* Whether the sink is full: at its end and not a ring, or its stream was ended early (@closed). */
+/*
+ * Return whether the sink is full: at its end and not a ring, or its stream was ended early
+ * (@closed).
+ */
 bool sft_sink_full(const struct sft_sink *s)
 {
 	return READ_ONCE(s->closed) ||

@@ -21,7 +21,7 @@
 
 #define MEASURE_US	5000
 
-/* Number of times that a clock is read; the fastest read is used. */
+/* Number of times to read a clock; the fastest read is used. */
 #define SAMPLE_TRIES	4
 
 /* Maximum number of attempts at one read, in case tsUpper is broken and never becomes stable. */
@@ -95,7 +95,7 @@ int sft_timestamp_start(struct sft_component *c, u32 prescale, struct sft_why *w
 	return 0;
 }
 
-/* Whether the time in this component's registers advances. */
+/* Return whether the time in this component's registers advances. */
 bool sft_timestamp_ticks(const struct sft_component *c)
 {
 	u32 first = sft_read(c, TR_TS_LOWER);
@@ -205,7 +205,7 @@ static bool has_several_clocks(void)
 
 /*
  * Start the clocks of several clusters together, so that times of all encoders
- * are comparable. A clock that cannot be reset keeps its time.
+ * are comparable. The time of a clock that cannot be reset does not change.
  */
 void sft_timestamp_align(void)
 {

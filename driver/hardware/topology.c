@@ -148,8 +148,8 @@ int sft_topology_reserve(struct device *dev)
 }
 
 /*
- * Add a component. Nothing may use the hardware meanwhile, because adding one renumbers
- * the encoders, and removing one may remove its sink.
+ * Add a component. Nothing may use the hardware in the meantime, because adding a component
+ * renumbers the encoders, and removing a component may remove its sink.
  */
 static void add(struct sft_component *c, struct list_head *list)
 {

@@ -113,7 +113,7 @@ static void deactivate(struct sft_component *c)
 }
 
 /*
- * Deactivate all components, so that none writes to memory any more. An unreachable
+ * Deactivate all components, so that none of them continues to write to memory. An unreachable
  * encoder was stopped when its hart went offline.
  */
 void sft_capture_quiesce(void)
@@ -163,8 +163,8 @@ void sft_capture_free(void)
 }
 
 /*
- * Whether a component's own sink is full: once enabled, the component would overwrite the oldest
- * bytes.
+ * Return whether a component's own sink is full: once enabled, the component would overwrite the
+ * oldest bytes.
  */
 static bool is_at_end(const struct sft_component *c)
 {
@@ -366,7 +366,7 @@ int sft_capture_stop(struct sft_why *why)
 	return ret;
 }
 
-/* Whether the session has started its capture, which may be paused. */
+/* Return whether the session has started its capture, which may be paused. */
 bool sft_capture_on(void)
 {
 	return sft_hw.capture.running || sft.state.paused;

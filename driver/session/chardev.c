@@ -76,7 +76,7 @@ static int sft_open(struct inode *inode, struct file *filp)
 	return 0;
 }
 
-/* Called when the last reference, of a descriptor or a mapping, is gone. */
+/* Called when the last reference, from a descriptor or a mapping, is gone. */
 static int sft_release(struct inode *inode, struct file *filp)
 {
 	struct sft_file *file = filp->private_data;

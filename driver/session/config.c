@@ -114,7 +114,7 @@ static int erase_sram(struct sft_why *why)
 	return ret ?: err ?: sft_capture_reset(why);
 }
 
-/* Configure a capture. The caller has checked @config. After an error, nothing is configured. */
+/* Configure a capture. The caller has checked @config. After an error, no capture is configured. */
 int sft_capture_config(struct sifive_trace_config *config, struct sft_why *why)
 {
 	struct sft_capture *cap = &sft_hw.capture;

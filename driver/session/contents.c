@@ -14,7 +14,7 @@ static u32 sink_end(const struct sft_sink *s)
 	return sft_sink_wrapped(s) ? SIFIVE_TRACE_STATUS_WRAPPED : 0;
 }
 
-/* Whether a reader of @sink, which may be SFT_ALL_SINKS, reads sink number @i. */
+/* Return whether a reader of @sink, which may be SFT_ALL_SINKS, reads sink number @i. */
 static bool reads(int sink, unsigned int i)
 {
 	return sink == SFT_ALL_SINKS || sink == (int)i;
@@ -30,7 +30,7 @@ bool sft_capture_full(int sink)
 	return false;
 }
 
-/* Whether the sink's component, or one that sends to it, has reported an error. */
+/* Return whether the sink's component, or one that sends to it, has reported an error. */
 static bool has_failed(const struct sft_sink *s)
 {
 	const struct sft_component *c;

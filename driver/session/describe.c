@@ -53,7 +53,9 @@ int sft_call_info(struct sft_file *file, void *arg, struct sft_why *why)
 	return 0;
 }
 
-/* Report an encoder's errors and stalls. Called only for files that may read its trace. */
+/*
+ * Report an encoder's errors and stalls. Called only for files that may read the encoder's trace.
+ */
 static u32 reported(struct sft_encoder *e)
 {
 	u32 flags = 0;

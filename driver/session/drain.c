@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Drained captures: read() returns the bytes of a running ring once and in order. The
- * hardware has no interrupt for that, so a delayed work follows the write pointer. All
- * functions here are called with the system locked, except sft_drain_crowded() and
- * sft_drain_look().
+ * Drained captures: read() returns the bytes of a running ring once and in order. The hardware has
+ * no interrupt for this, so delayed work follows the write pointer. All functions here are called
+ * with the system locked, except sft_drain_crowded() and sft_drain_look().
  */
 
 #include <linux/ktime.h>
@@ -40,13 +39,13 @@ static unsigned long interval;	/* interval between checks, in jiffies */
 static void look_again(struct work_struct *work);
 static DECLARE_DELAYED_WORK(look_work, look_again);
 
-/* Whether read() drains the capture. */
+/* Return whether read() drains the capture. */
 bool sft_drain_on(void)
 {
 	return sft_drains;
 }
 
-/* Whether the capture is running, or continues after a pause or system resume. */
+/* Return whether the capture is running, or continues after a pause or system resume. */
 bool sft_drain_live(void)
 {
 	return sft_capture_on() || sft.state.asleep;
@@ -158,13 +157,13 @@ void sft_drain_follow(struct drain *d)
 	}
 }
 
-/* Whether a sink is out of room until its reader catches up. */
+/* Return whether a sink is out of room until its reader catches up. */
 bool sft_drain_waited_for(const struct drain *d)
 {
 	return sft_mapping_full() & d->sink->encoders;
 }
 
-/* Whether to wake a sink's reader: it has enough bytes, or the sink is idle again. */
+/* Return whether to wake a sink's reader: it has enough bytes, or the sink is idle again. */
 static bool is_worth(struct drain *d)
 {
 	bool rests = d->moved && !d->fresh;
@@ -228,7 +227,7 @@ static void look_again(struct work_struct *work)
 	sft_unlock();
 }
 
-/* Return an upper bound on the number of unread bytes: a reader may be consuming some. */
+/* Return an upper bound on the number of unread bytes, some of which a reader may be consuming. */
 static size_t unread_now(const struct drain *d)
 {
 	size_t oldest = READ_ONCE(d->oldest);
@@ -245,7 +244,7 @@ static bool is_crowded(const struct drain *d, size_t unread)
 	return !READ_ONCE(d->unattended) && unread > d->sink->size / 8 * part;
 }
 
-/* Whether stores to a sink have to wait until it has room. */
+/* Return whether stores to a sink have to wait until it has room. */
 static bool is_held(const struct drain *d, size_t unread)
 {
 	return sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_WAIT &&

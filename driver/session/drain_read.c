@@ -30,7 +30,7 @@ static void skip_cut(struct drain *d)
 	sft_drain_consume(d, count);
 }
 
-/* Return the offset at which the last whole message in @count bytes ends, or 0 if none does. */
+/* Return the offset at which the last whole message in @count bytes ends, or 0 if there is none. */
 static size_t whole_messages(const u8 *bytes, size_t count)
 {
 	while (count && (bytes[count - 1] & SFT_MESSAGE_END) != SFT_MESSAGE_END)
@@ -109,8 +109,8 @@ static ssize_t give_rest(struct drain *d, char __user *to, size_t count)
 }
 
 /*
- * Return up to @count bytes to the reader, or 0 if there are none yet. If the
- * reader's memory has to be faulted in first, the bytes remain unread.
+ * Return up to @count bytes to the reader, or 0 if there are none yet. If the reader's memory must
+ * be faulted in first, the bytes remain unread.
  */
 static ssize_t give(struct drain *d, char __user *to, size_t count)
 {
@@ -183,13 +183,13 @@ u64 sft_drain_unread(unsigned int i)
 	return (u64)d->fill + d->rest_end - d->rest_at;
 }
 
-/* Whether the unread bytes contain a whole message; otherwise read() returns nothing yet. */
+/* Return whether the unread bytes contain a whole message; otherwise read() returns nothing yet. */
 static bool is_readable(struct drain *d)
 {
 	return d->rest_end || available(d, d->sink->size);
 }
 
-/* Whether there is enough to read for a reader of @sink, which may be SFT_ALL_SINKS. */
+/* Return whether there is enough to read for a reader of @sink, which may be SFT_ALL_SINKS. */
 bool sft_drain_ready(int sink)
 {
 	u64 enough = max_t(u64, sft.state.watermark, 1);

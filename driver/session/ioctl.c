@@ -390,7 +390,7 @@ static int check_start(const struct sifive_trace_start *start, struct sft_why *w
 				start->count, start->count - SIFIVE_TRACE_MAX_PROCESSES,
 				SIFIVE_TRACE_MAX_PROCESSES);
 	if (start->count && start->flags & SIFIVE_TRACE_START_ON_EXEC)
-		return sft_fail(why, -EINVAL, "ON_EXEC is for the caller: name no process");
+		return sft_fail(why, -EINVAL, "ON_EXEC is for the caller: do not name processes");
 	return 0;
 }
 
@@ -482,7 +482,7 @@ static void put_processes(void *arg)
 
 /*
  * Store what START records. Check first that the capture may start, because a refused START must
- * not change what a capture records when it continues after system sleep.
+ * not change what the capture records when it continues after system sleep.
  */
 static int own(u32 flags, struct sft_pids *processes, struct sft_why *why)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The module: the trace system of the machine, and its two drivers. */
+/* The module: the machine's trace system, and its two drivers. */
 
 #include <linux/module.h>
 #include <linux/platform_device.h>

@@ -21,9 +21,9 @@
 
 /**
  * struct page_of - an encoder's stimulus page
- * @pfn:	page frame number, or 0 if there is no such encoder or it has no page of its own
+ * @pfn:	page frame number, or 0 if there is no such encoder or it does not have its own page
  * @selected:	the encoder is part of the session
- * @sba:	the encoder has an SBA sink of its own
+ * @sba:	the encoder has its own SBA sink
  */
 struct page_of {
 	unsigned long pfn;
@@ -32,10 +32,10 @@ struct page_of {
 };
 
 /*
- * A copy of the state that a page fault checks, with a lock of its own. perf holds its locks
- * while it writes to user memory, and is called with the system locked, so mmap() and page faults
- * must not take the system's lock. While sinks are watched for room (@gated), the sinks of
- * encoders in @full have none, and stores to the pages of encoders in @held wait.
+ * A copy of the state that a page fault checks, with its own lock. perf holds its locks while it
+ * writes to user memory, and is called with the system locked, so mmap() and page faults must not
+ * take the system's lock. While sinks are watched for room (@gated), the sinks of encoders in @full
+ * have none, and stores to the pages of encoders in @held wait.
  */
 static DEFINE_MUTEX(map_lock);
 static struct {
@@ -158,7 +158,7 @@ static void set_full(u64 full, u64 held)
 	WRITE_ONCE(sft_sampling.full, full);
 }
 
-/* Called under map_lock. Without an owner, no store waits. */
+/* Called under map_lock. Without an owner, stores do not wait. */
 static void set_gate(bool on)
 {
 	map.gated = on && map.owner;
@@ -239,7 +239,7 @@ void sft_mapping_waits(struct sifive_trace_status *status)
 	mutex_unlock(&map_lock);
 }
 
-/* Whether a file holds the session or has joined it. */
+/* Return whether a file holds the session or has joined it. */
 static bool is_in_session(const struct sft_file *file)
 {
 	return map.owner && (map.owner == file || file->joined == map.capture);

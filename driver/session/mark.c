@@ -50,7 +50,7 @@ static struct patch covered(const struct drain *d, size_t start, size_t count)
 	return (struct patch){ d->covered };
 }
 
-/* Whether the mark covers an unread byte. */
+/* Return whether the mark covers an unread byte. */
 static bool covers_unread(const struct drain *d)
 {
 	return covered(d, sft_drain_at(d, 0), d->fill).count;

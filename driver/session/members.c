@@ -19,9 +19,9 @@
 #include "session.h"
 
 /*
- * The current capture's number, a mask of the channels that members hold, and a mask of those that
- * members have ever held. These need a separate lock, because mappings are removed under the mmap
- * lock.
+ * The current capture's number, a mask of the channels that members hold, and a mask of the
+ * channels that they have ever held. These need a separate lock, because mappings are removed under
+ * the mmap lock.
  */
 static DEFINE_SPINLOCK(channels_lock);
 static u64 capture;
@@ -41,7 +41,7 @@ void sft_members_reset(void)
 	joined = 0;
 }
 
-/* Whether a file has joined the current session. Called with the system locked. */
+/* Return whether a file has joined the current session. Called with the system locked. */
 bool sft_is_member(const struct sft_file *file)
 {
 	return sft.owner && file->joined == sft.captures;
@@ -51,7 +51,7 @@ bool sft_is_member(const struct sft_file *file)
 void sft_member_return(struct sft_file *file)
 {
 	spin_lock(&channels_lock);
-	/* Channels of an earlier capture are free already. */
+	/* Channels of an earlier capture are already free. */
 	if (file->channels_of == capture)
 		taken &= ~file->channels;
 	file->channels = 0;
@@ -123,7 +123,7 @@ int sft_members_check(u32 stimulus, struct sft_why *why)
 			       lowest(busy, 0)) : 0;
 }
 
-/* Give a file one more channel, preferably one that no file has had. */
+/* Give a file an additional channel, preferably one that no file has had before. */
 static void give_channel(struct sft_file *file, struct sifive_trace_join *join)
 {
 	u32 mask = join->channels & available();
@@ -146,7 +146,7 @@ static void give_channel(struct sft_file *file, struct sifive_trace_join *join)
 	spin_unlock(&channels_lock);
 }
 
-/* Whether the caller descends from the process that configured the session. */
+/* Return whether the caller descends from the process that configured the session. */
 static bool is_descendant(void)
 {
 	struct task_struct *task;

@@ -18,23 +18,23 @@ struct sft_session sft;
 
 static enum cpuhp_state cpuhp_online;
 
-/* Whether components were bound or unbound after the file was opened. */
+/* Return whether components were bound or unbound after the file was opened. */
 bool sft_stale(const struct sft_file *file)
 {
 	return file->generation != sft.generation;
 }
 
-/* Whether the capture may contain addresses of the kernel or of other users' processes. */
+/* Return whether the capture may contain addresses of the kernel or of other users' processes. */
 static bool has_secrets(void)
 {
 	return sft_hw.capture.instruction.mode || sft_hw.capture.exposed;
 }
 
 /*
- * Whether a file may read the capture. Files of the session or its user may, and files opened with
- * the capability. If the capture may contain addresses of the kernel or of other users' processes,
- * only files opened with the capability may read it. The caller's rights do not matter: a
- * privileged program may read a descriptor that an unprivileged one passed to it.
+ * Return whether a file may read the capture. Files of the session or its user may read it, and so
+ * may files opened with the capability. If the capture may contain addresses of the kernel or of
+ * other users' processes, only files opened with the capability may read it. The caller's rights do
+ * not matter: a privileged program may read a descriptor that an unprivileged one passed to it.
  */
 bool sft_may_read(const struct sft_file *file)
 {
@@ -53,7 +53,7 @@ int sft_refuse_reader(struct sft_why *why)
 			"the capture is another user's: reading needs CAP_PERFMON or CAP_SYS_ADMIN");
 }
 
-/* Whether the caller may start and stop the capture. */
+/* Return whether the caller may start and stop the capture. */
 bool sft_may_steer(void)
 {
 	return task_tgid(current) == sft.holder || perfmon_capable();

@@ -14,8 +14,8 @@
 #include "session.h"
 
 /*
- * In jiffies: a new reader shares the existing copy, unless the copy is older than SHARED_FOR or
- * has not been read for IDLE_AFTER.
+ * In jiffies: a new reader shares the existing copy unless it is older than SHARED_FOR or has not
+ * been read for IDLE_AFTER.
  */
 #define SHARED_FOR	(10 * HZ)
 #define IDLE_AFTER	HZ
@@ -121,7 +121,7 @@ static u64 mark(void)
 	return rewinds;
 }
 
-/* Whether the hardware has overwritten the whole ring since copying began. */
+/* Return whether the hardware has overwritten the whole ring since copying began. */
 static bool is_overtaken(const struct part *p)
 {
 	u8 newest[SFT_NEWEST];
@@ -208,7 +208,7 @@ static int check(struct sft_file *file, struct sft_why *why)
 	return ret;
 }
 
-/* Whether a new reader may share the existing copy. */
+/* Return whether a new reader may share the existing copy. */
 static bool is_shared(void)
 {
 	bool same;

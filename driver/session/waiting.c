@@ -2,7 +2,7 @@
 /*
  * Back-pressure of a drained capture: a thread watches the sinks. When a sink has no room, the
  * thread informs programs, which wait or drop records. If programs wait, the thread then removes
- * the encoders' stimulus pages, to make all other stores wait too, and restores the pages when the
+ * the encoders' stimulus pages, so that all other stores wait, too, and restores the pages when the
  * reader has made room.
  */
 
@@ -46,8 +46,8 @@ static u64 see(unsigned long *us, u64 *held)
 }
 
 /*
- * The thread. It runs at real-time priority, and without the system's lock, whose
- * holder may have to wait for a program.
+ * The thread. The thread runs at real-time priority, and without the system's lock, because the
+ * lock's holder may have to wait for a program.
  */
 static int watch(void *unused)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Checks the registers of a running capture's components: a program can change an encoder's
- * registers through its stimulus page, and thereby turn on instruction trace. The check turns it
- * off again.
+ * registers through its stimulus page, and thereby turn on instruction trace. The check then turns
+ * it off again.
  */
 
 #include <linux/jiffies.h>

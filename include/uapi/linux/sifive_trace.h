@@ -40,7 +40,7 @@
  * The session ends with the last reference to its open file, a descriptor or a mapping.
  * The capture remains readable until the next CONFIG, through the session's own file, and
  * through files opened by the effective user who called CONFIG or with CAP_PERFMON or
- * CAP_SYS_ADMIN. On other files read() and lseek(SEEK_END) fail with EPERM, poll() returns
+ * CAP_SYS_ADMIN. On other files, read() and lseek(SEEK_END) fail with EPERM, poll() returns
  * POLLERR, and STATUS, SINK and ENCODER hide everything that depends on the captured data.
  *
  * A call that controls hardware or counters checks the caller, not the program that opened the
@@ -210,7 +210,7 @@ struct sifive_trace_encoder {
 /*
  * The encoder can stall its hart when it is full. Found by CONFIG: not set before it, nor for an
  * encoder outside the capture. An encoder that cannot stall drops messages that do not fit, even
- * without SIFIVE_TRACE_CONFIG_OVERFLOW: its stimulus registers read 0 while they accept no store.
+ * without SIFIVE_TRACE_CONFIG_OVERFLOW: its stimulus registers read as 0 while they are full.
  */
 #define SIFIVE_TRACE_ENCODER_CAN_STALL	(1u << 7)
 /* The encoder's registers were changed from outside while it ran, so messages may be missing. */
@@ -279,7 +279,7 @@ struct sifive_trace_config {
  * Make stores wait for a slow reader: while a sink has no room, a program's store to a stimulus
  * page sleeps in its page fault until there is room, the capture stops or the session ends.
  * Signals are handled during the wait. Records that the kernel writes do not wait, but count as
- * lost. If no file reads the sink, stores wait for 5 seconds only; then they continue, and the
+ * lost. If no file reads the sink, stores wait for only 5 seconds; then they continue, and the
  * bytes that they overwrite count as lost. A system call that accesses a page whose stores wait
  * gets EFAULT. Bytes are lost if more than three quarters of the buffer are written before the
  * driver detects that there is no room. EINVAL: without SIFIVE_TRACE_CONFIG_DRAIN, with
@@ -289,9 +289,9 @@ struct sifive_trace_config {
 /*
  * Have programs drop records while a sink has no room: the kernel sets the sink's
  * SIFIVE_TRACE_FULL_BYTES, which a program reads before each record. The kernel's records count
- * as lost while there is no room. A program that does not check overwrites unread bytes. EINVAL:
- * without _DRAIN, with _WAIT or _OVERFLOW, or with a buffer of less than 1048576 bytes: programs
- * may fill three quarters of it before the driver detects that there is no room.
+ * as lost while there is no room. A program that does not check the byte overwrites unread bytes.
+ * EINVAL: without _DRAIN, with _WAIT or _OVERFLOW, or with a buffer of less than 1048576 bytes:
+ * programs may fill three quarters of it before the driver detects that there is no room.
  */
 #define SIFIVE_TRACE_CONFIG_DROP	(1u << 5)
 
@@ -340,7 +340,7 @@ struct sifive_trace_event {
  * @mask:	out: bit n set: counter n counts for this session, and programs can read it
  * @failed:	out: index of the refused event, or ~0 if there is none
  * @turn_us:	in: length of a turn in microseconds, 0 = 4000; must be 0 without _TURNS
- * @event:	in and out: the events; each gets a counter of its own, or a turn on one
+ * @event:	in and out: the events; each gets its own counter, or a turn on a shared one
  *
  * SIFIVE_TRACE_IOC_COUNTERS. Needs a CONFIG by the same session, and CAP_PERFMON or
  * CAP_SYS_ADMIN. Replaces the session's counters. After an error the session keeps the previous
@@ -421,8 +421,8 @@ struct sifive_trace_thread {
  * @channel:	in: stimulus register only for these records, one of CONFIG's
  * @count_type:	in: SIFIVE_TRACE_SAMPLING_RAW, _DELTA or _XOR
  * @interval:	in: nanoseconds of running time between records; less than 100000 is
- *		raised to that; 0 = sample on @period, or not at all if that is 0 too.
- *		out: the interval in effect
+ *		raised to that; 0 = sample on @period, or not at all if that is also 0. out: the
+ *		interval in effect
  * @period:	in: events between records; less than 10000 is raised to that, or less
  *		than 1000 to 1000 if the event counts in user mode only; 0 = sample on
  *		@interval. out: the period in effect
@@ -466,7 +466,7 @@ struct sifive_trace_sampling {
 #define SIFIVE_TRACE_SAMPLING_DELTA	SIFIVE_TRACE_RECORD_DELTA
 #define SIFIVE_TRACE_SAMPLING_XOR		SIFIVE_TRACE_RECORD_XOR
 
-/* Sample everything that runs on the capture's harts. START then needs a capability too (EPERM). */
+/* Sample everything that runs on the capture's harts. START then needs a capability (EPERM). */
 #define SIFIVE_TRACE_SAMPLING_ALL	(1u << 0)
 /* One header for the whole capture: only a START that rewinds writes one. */
 #define SIFIVE_TRACE_SAMPLING_ONE_HEADER (1u << 1)
@@ -553,7 +553,7 @@ struct sifive_trace_query {
  * @switches_lost: out: number of records that SWITCHES could not write since CONFIG
  * @instruction: out: instruction trace since CONFIG
  * @fulls:	out: with _WAIT or _DROP: number of times since CONFIG that a sink has had no room
- * @full_ns:	out: total time that a sink had no room, in ns; up to now if it still has none
+ * @full_ns:	out: total time without room in a sink, in ns, including the current period
  * @switches_elsewhere: out: number of times since CONFIG that a thread that SWITCHES
  *		records began to run on a CPU that writes no records
  * @switches_processes: out: number of processes omitted, with their children, for lack of room

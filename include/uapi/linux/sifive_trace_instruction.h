@@ -5,10 +5,10 @@
  *
  * The encoders trace the harts' branches in the same buffer, and with the same clock, as
  * the stores of programs. Version 0 of the hardware traces all privilege modes of a hart
- * or none. So the driver turns instruction trace on while a traced thread runs, and off
- * when an untraced one is switched in. The trace includes what the thread runs in the kernel,
- * with kernel addresses. Such a capture can be read only through files that were opened
- * with CAP_PERFMON or CAP_SYS_ADMIN. If only user mode was requested, the reader omits the rest.
+ * or none. Therefore, the driver turns instruction trace on while a traced thread runs, and off
+ * when an untraced one is switched in. The trace includes what the thread runs in the kernel, with
+ * kernel addresses. Such a capture can be read only through files that were opened with CAP_PERFMON
+ * or CAP_SYS_ADMIN. If only user mode was requested, the reader omits the rest.
  */
 #ifndef _UAPI_LINUX_SIFIVE_TRACE_INSTRUCTION_H
 #define _UAPI_LINUX_SIFIVE_TRACE_INSTRUCTION_H

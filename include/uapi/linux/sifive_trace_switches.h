@@ -9,8 +9,8 @@
  * struct sifive_trace_switches - records of context switches
  * @size:	in: sizeof(struct sifive_trace_switches)
  * @flags:	in: SIFIVE_TRACE_SWITCHES_*
- * @channel:	in: stimulus register for these records, one of CONFIG's; use it for
- *		nothing else. SIFIVE_TRACE_SWITCHES_OFF: none
+ * @channel:	in: stimulus register for these records, one of CONFIG's; do not use it for anything
+ *		else. SIFIVE_TRACE_SWITCHES_OFF: none
  * @reserved:	in: 0
  *
  * SIFIVE_TRACE_IOC_SWITCHES. Needs a CONFIG by the same session, and CAP_PERFMON or CAP_SYS_ADMIN.
@@ -48,8 +48,8 @@ struct sifive_trace_switches {
 #define SIFIVE_TRACE_SWITCHES_CHILDREN	(1u << 1)
 /*
  * Also record when threads are woken: SIFIVE_TRACE_SWITCH_WOKEN and the
- * thread's id, from the hart that wakes it. STATUS counts wake-ups by CPUs that
- * write no records.
+ * thread's id, from the hart that wakes it. STATUS counts wake-ups by CPUs that do not write
+ * records.
  */
 #define SIFIVE_TRACE_SWITCHES_WAKEUPS	(1u << 2)
 /*
