@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# Write the library as one source file to standard output. It is compiled and linked
-# with a program, and needs no -I and no files other than the public headers:
+# Write the library as one source file to standard output. It is compiled and linked with a program,
+# and needs neither -I nor files other than the public headers:
 #
 #	amalgamate.sh linux|bare FILE... [small=1 FILE... [small=0 FILE...]]...
 #		[aside=ASIDE FILE... [aside= FILE...]]...
@@ -317,7 +317,7 @@ END {
 			print line[i]
 	}
 }' |
-# Omit sections and conditions that have become empty, and repeated licences.
+# Omit sections and conditions that are now empty, and repeated licences.
 awk -v aside="$work/aside" '
 function write(text)
 {

@@ -87,7 +87,7 @@ PERF_LOCAL int read_environment(struct sifive_trace_options *options)
 	return 0;
 }
 
-/* A relative path starts at the folder that is current when the program starts. */
+/* A relative path is relative to the working directory in which the program starts. */
 PERF_LOCAL int find_output(void)
 {
 	const char *name = perf_environment("SIFIVE_TRACE_OUTPUT");
@@ -124,7 +124,7 @@ PERF_LOCAL void stop(void)
 	perf_error_clear();
 	if (perf_session.user != &auto_user)
 		return;
-	/* Do not fail if exit() has interrupted a record, which will never be finished. */
+	/* Do not fail if exit() has interrupted a record, which will never be completed. */
 	if (perf_session_enter(false, PERF_FRAME)) {
 		perf_error_print("SIFIVE_TRACE_RECORD: ");
 		return;
@@ -186,7 +186,7 @@ PERF_LOCAL int stop_last(void)
 }
 #endif
 
-/* Whether side-car files are also written when the program starts. */
+/* Return whether side-car files are also written when the program starts. */
 PERF_LOCAL bool is_early(void)
 {
 	return !perf_environment_word("SIFIVE_TRACE_META", PERF_ENVIRONMENT_META);

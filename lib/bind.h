@@ -27,7 +27,7 @@ PERF_INTERNAL int perf_bind(bool hooks);
 /* Like perf_bind(), but for objects loaded since that call. Their calls so far are missing. */
 PERF_INTERNAL void perf_bind_late(void);
 
-/* Whether any object calls the library's hooks. */
+/* Return whether any object calls the library's hooks. */
 PERF_INTERNAL bool perf_bind_used(void);
 
 /* Warn about calls that have been missed since perf_bind(). */

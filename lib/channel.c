@@ -50,7 +50,7 @@ PERF_LOCAL int find_free(void)
 	return -1;
 }
 
-/* Whether a thread is between records and has no abandoned record. */
+/* Return whether a thread is between records and has no abandoned record. */
 PERF_LOCAL bool is_idle(const struct perf_thread *thread)
 {
 	return thread->gate == (uintptr_t)thread && !thread->kept;

@@ -31,8 +31,8 @@ CLANG=${CLANG-clang}
 HOOK_MAX=4
 
 # Limits: the line counts of the one-file library and of the file beside it, and the number of bytes
-# of code and constants they, or the static library, add to a program with the old API, including
-# the C library functions that they need.
+# of code and constants that they, or the static library, add to a program with the old API,
+# including the C library functions that they need.
 DROPIN_LINES_MAX=4500
 META_LINES_MAX=490
 DROPIN_GROWTH_MAX=41000

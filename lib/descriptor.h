@@ -17,10 +17,10 @@
  */
 PERF_INTERNAL int perf_descriptor_up(int fd);
 
-/* Whether the number still refers to the mapped file. */
+/* Return whether the number still refers to the mapped file. */
 PERF_INTERNAL bool perf_descriptor_mapped(const struct perf_device *device, int fd);
 
-/* Whether the number still refers to the session, in a child, which has no mapping. */
+/* Return whether the number still refers to the session, in a child, which has no mapping. */
 PERF_INTERNAL bool perf_descriptor_session(const struct perf_device *device, int fd);
 
 #endif /* PERF_DESCRIPTOR_H */

@@ -35,7 +35,7 @@
 
 /*
  * Address range of the stimulus pages, kept for the life of the process. Where no page is mapped,
- * ordinary memory receives late stores. The page of losses comes last.
+ * ordinary memory receives late stores. The page of losses is the last one.
  */
 static char *pages;
 

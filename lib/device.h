@@ -80,7 +80,7 @@ PERF_INTERNAL int perf_device_open(struct perf_device *device);
 /**
  * perf_device_error - set the error text for a failed call
  * @error:	errno of the failed call
- * @what:	text that says what failed
+ * @what:	text that describes what failed
  * @reason:	text that replaces the one for @error, or NULL
  *
  * Adds the kernel's message. Returns -1.
@@ -138,7 +138,7 @@ PERF_INTERNAL int perf_device_check_channel(const struct perf_device *device,
 PERF_INTERNAL int perf_device_take(struct perf_device *device,
 				   const struct sifive_trace_config *wanted);
 
-/* Whether all chosen encoders can stall their harts. Call perf_device_take() first. */
+/* Return whether all chosen encoders can stall their harts. Call perf_device_take() first. */
 PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device);
 
 /*

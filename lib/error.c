@@ -14,7 +14,7 @@
 /* Room for a path, an explanation and the kernel's message. */
 #define ERROR_LEN	448
 
-/* TLS accesses must not allocate memory, because signal handlers use the text too. */
+/* TLS accesses must not allocate memory, because signal handlers also use the text. */
 static __thread char text[ERROR_LEN] PERF_THREAD_MODEL;
 
 PERF_LOCAL void print(enum perf_verbosity least, const char *call, const char *what)

@@ -33,7 +33,7 @@ PERF_LOCAL uintptr_t *context_pc(void *context)
 #endif
 }
 
-/* Whether an instruction caused the signal; otherwise a process sent it. */
+/* Return whether an instruction caused the signal; otherwise a process sent it. */
 PERF_LOCAL bool is_fault(const siginfo_t *info)
 {
 	return info->si_code > 0;
@@ -105,7 +105,7 @@ PERF_LOCAL void handler(int number, siginfo_t *info, void *context)
 	errno = error;
 }
 
-/* Whether our handler is installed: the program may have installed its own. */
+/* Return whether our handler is installed: the program may have installed its own. */
 PERF_LOCAL bool is_caught(void)
 {
 	struct sigaction now;

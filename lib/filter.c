@@ -141,7 +141,7 @@ PERF_LOCAL char *take_name(char *line, char **name)
 
 	*name = line + (*end == '"');
 	after = *name + strcspn(*name, end);
-	/* An unmatched quote is part of the name. */
+	/* An unmatched quotation mark is part of the name. */
 	if (*end == '"' && !*after) {
 		*name = line;
 		after = line + strcspn(line, BLANKS);

@@ -39,7 +39,7 @@ PERF_INTERNAL unsigned int perf_filter_on(void);
 /* Return the depth up to which nested calls are recorded, or 0 if there is no limit. */
 PERF_INTERNAL uint32_t perf_filter_depth(void);
 
-/* Whether a function is in a set. */
+/* Return whether a function is in a set. */
 PERF_INTERNAL bool perf_filter_has(uintptr_t function, enum perf_filter_set set);
 
 #endif /* PERF_FILTER_H */

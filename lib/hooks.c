@@ -88,7 +88,7 @@ PERF_LOCAL void write_break(const struct perf_stream *stream)
 }
 
 #ifndef PERF_DROPIN
-/* Whether writers use only differences between CSR values: see struct perf_lane. */
+/* Return whether writers use only differences between CSR values: see struct perf_lane. */
 PERF_LOCAL bool is_relative(void)
 {
 	return perf_pool->slots && perf_pool->layout.type == SIFIVE_TRACE_RECORD_DELTA;
@@ -227,7 +227,7 @@ PERF_INLINE void write_record(struct perf_thread *thread, struct perf_lane *lane
 	thread->begun = perf_pool->generation;
 }
 
-/* Whether the pool is open, and the thread is in the current epoch. */
+/* Return whether the pool is open, and the thread is in the current epoch. */
 PERF_LOCAL bool may_write(const struct perf_thread *thread)
 {
 	/* Check in this order, because the epoch changes before the pool opens. */
@@ -266,7 +266,7 @@ PERF_LOCAL void drain(struct perf_thread *thread)
 				     p->now);
 		}
 		p->complete = false;
-		/* Skip this if a context that interrupted this one has already done it. */
+		/* Skip this if a context that interrupted this one has already done so. */
 		if (__atomic_compare_exchange_n(&thread->head, &head, head + 1, false,
 						__ATOMIC_RELEASE, __ATOMIC_RELAXED))
 			leave_queue(!written);
@@ -561,7 +561,7 @@ PERF_INTERNAL void perf_hooks_open(unsigned int open)
 	perf_fault_catch();
 	__atomic_store_n(&perf_pool->open, open, __ATOMIC_SEQ_CST);
 #ifndef PERF_DROPIN
-	/* A member takes no channel before its first record. */
+	/* A member does not take a channel before its first record. */
 	if (!PERF_MEMBER || perf_pool->channels)
 #endif /* PERF_DROPIN */
 		begin_thread();

@@ -12,7 +12,7 @@
 
 #include "compiler.h"
 
-/* A function that is called for an object, as a callback of dl_iterate_phdr() is. */
+/* A function that is called for an object, like a callback of dl_iterate_phdr(). */
 typedef int perf_object_visitor(struct dl_phdr_info *info, size_t size, void *argument);
 
 /**

@@ -86,7 +86,7 @@ PERF_LOCAL bool follow_exit(uintptr_t site, uintptr_t frame)
 	return !part.depth || (!part.same && site == part.site && frame == part.frame);
 }
 
-/* Whether the entry or exit is in the thread's part. Sets @last if it ends the part. */
+/* Return whether the entry or exit is in the thread's part. Sets @last if it ends the part. */
 PERF_LOCAL bool follow(const struct perf_call *call, bool enter, bool from, bool to, bool *last)
 {
 	const uintptr_t frame = call->frame;

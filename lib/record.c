@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "record.h"
 
-/* Below this width, the lower 32 bits of a difference need masking too. */
+/* Below this width, the lower 32 bits of a difference also need masking. */
 #define NARROW	32
 
 PERF_INTERNAL int perf_layout_init(struct perf_layout *layout, uint32_t type,

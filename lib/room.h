@@ -14,7 +14,7 @@
 
 #include "thread.h"
 
-/* Whether the sink of a lane has no room. */
+/* Return whether the sink of a lane has no room. */
 PERF_INLINE bool perf_room_lacks(const struct perf_lane *lane)
 {
 	return *lane->full;

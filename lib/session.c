@@ -93,7 +93,7 @@ PERF_LOCAL int register_process(void)
 	return 0;
 }
 
-/* Whether a call will never finish: its thread has ended, or has jumped out of the call. */
+/* Return whether a call will never finish: its thread has ended, or has jumped out of the call. */
 PERF_LOCAL bool is_over(int32_t other, int32_t self, uintptr_t frame)
 {
 	return other == self ? perf_frame_left(caller_frame, frame) :
@@ -253,7 +253,7 @@ PERF_LOCAL void make_lanes(const struct perf_device *device, uint32_t channels)
 }
 
 #ifndef PERF_DROPIN
-/* Whether headers are repeated: a ring overwrites the first, and a drained capture has gaps. */
+/* Return whether headers repeat: a ring overwrites the first, and a drained capture has gaps. */
 PERF_LOCAL bool repeats_headers(const struct perf_setup *setup)
 {
 	return (setup->take.flags & SIFIVE_TRACE_CONFIG_RING ||

@@ -258,7 +258,7 @@ PERF_INTERNAL_DATA __thread struct perf_thread *perf_self PERF_THREAD_MODEL;
 /* The pool, NULL before the first set-up. */
 PERF_INTERNAL_DATA struct perf_pool *perf_pool;
 
-/* Whether a record is being written. */
+/* Return whether a record is being written. */
 PERF_INLINE bool perf_gate_closed(const struct perf_thread *thread)
 {
 	const uintptr_t gate = thread->gate;
@@ -333,7 +333,7 @@ PERF_INTERNAL void perf_thread_lose(void);
 /* Called before vfork(): the child will run with the calling thread's slot. */
 PERF_INTERNAL void perf_thread_lend(void);
 
-/* Whether the caller is the vfork() child; if not, the child has executed a program or exited. */
+/* Return whether the caller is the vfork() child, which has not executed a program or exited. */
 PERF_INTERNAL bool perf_thread_is_child(struct perf_thread *thread);
 
 /* Called in a child of fork(), which has no slot. */
@@ -346,7 +346,7 @@ PERF_INTERNAL void perf_signals_restore(const uint64_t *old);
 /* Unlike nanosleep(), this is not a cancellation point. */
 PERF_INTERNAL void perf_sleep(long ns);
 
-/* Whether a thread has ended. */
+/* Return whether a thread has ended. */
 PERF_INTERNAL bool perf_thread_ended(int32_t pid, int32_t tid);
 
 /**
@@ -397,7 +397,7 @@ PERF_INLINE int32_t perf_thread_id(void)
 	return (int32_t)syscall(SYS_gettid);
 }
 
-/* Whether several threads have used a channel. If so, its headers name them. */
+/* Return whether several threads have used a channel. If so, its headers name them. */
 PERF_INLINE bool perf_channel_shared(int channel)
 {
 	return perf_losses()->shared >> channel & 1;

@@ -76,7 +76,7 @@ PERF_API struct sifive_trace *sifive_trace_open(void)
 	return trace;
 }
 
-/* Whether options of a later release are used; they can be ignored only if they are zero. */
+/* Return whether options of a later release are used; they can be ignored only if they are zero. */
 PERF_LOCAL bool has_more(const struct sifive_trace_options *options)
 {
 	const unsigned char *byte = (const unsigned char *)options;

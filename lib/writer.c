@@ -221,7 +221,7 @@ PERF_LOCAL unsigned int in_registers_of(const struct perf_recipe *recipe)
 	return KEPT - (recipe->type != SIFIVE_TRACE_RECORD_RAW) - recipe->adds;
 }
 
-/* Whether a writer alternates between two arrays: Raw has no previous counts. */
+/* Return whether a writer alternates between two arrays: Raw has no previous counts. */
 PERF_LOCAL bool flips(const struct perf_recipe *recipe)
 {
 	return recipe->count > KEPT && recipe->type != SIFIVE_TRACE_RECORD_RAW;
@@ -435,8 +435,8 @@ PERF_LOCAL void put_finish(struct assembler *a)
 
 #ifndef PERF_DROPIN
 /*
- * Emit the checks before a record that only some sessions need. The slow path waits for room
- * and writes headers.
+ * Emit the checks that only some sessions need before a record. The slow path waits for room and
+ * writes headers.
  */
 PERF_LOCAL void put_conditions(struct assembler *a)
 {
@@ -545,7 +545,7 @@ PERF_LOCAL void fill_recipe(struct perf_recipe *recipe, const struct perf_pool *
 	const struct perf_layout *layout = &pool->layout;
 	unsigned int i;
 
-	/* Clear padding too, because recipes are compared as bytes. */
+	/* Also clear padding, because recipes are compared as bytes. */
 	memset(recipe, 0, sizeof(*recipe));
 	recipe->exits = *exits;
 	recipe->self = (const char *)&perf_self - thread_pointer();

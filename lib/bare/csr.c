@@ -37,7 +37,7 @@ PERF_LOCAL unsigned int bits_of(unsigned long value)
 	(bits_of(csr_get(counter)) + bits_of(csr_get(upper)))
 #endif
 
-/* A nonexistent counter reads 0 regardless of writes. */
+/* A nonexistent counter reads as 0 regardless of writes. */
 #define START(number, counter, upper, select)				\
 	case number:							\
 		csr_put(counter, ~0ul);					\

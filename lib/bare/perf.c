@@ -315,7 +315,7 @@ PERF_INLINE volatile uint32_t *clint(unsigned long offset)
 	return (volatile uint32_t *)(perfClintAddress + offset);
 }
 
-/* Set the timer to @ticks from now. Writing the halves in this order prevents an early trap. */
+/* Set the timer to fire after @ticks. Writing the halves in this order prevents an early trap. */
 PERF_LOCAL void set_timer(uint64_t ticks)
 {
 	volatile uint32_t *compare = clint(CLINT_MTIMECMP(csr_get(mhartid)));
