@@ -13,7 +13,7 @@
 /**
  * struct behind_file - a file being written
  * @fd:		the file
- * @error:	errno of the first write that failed, after which nothing more is written
+ * @error:	errno of the first failed write, after which nothing more is written
  * @waiting:	number of buffers that have not been written yet; private to behind.c
  */
 struct behind_file {

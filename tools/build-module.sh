@@ -11,8 +11,8 @@
 #		information, is COPY/NAME.ko
 #	ARGUMENT
 #		for kbuild: W=1 for more warnings, C=2 CHECK=PROGRAM for sparse, -s for
-#		less output, LLVM=1 or LLVM=-N for clang. Without LLVM=, the compiler is
-#		${CROSS_COMPILE}gcc.
+#		less output, LLVM=1 or LLVM=-N for clang. The compiler is ${CROSS_COMPILE}gcc unless
+#		LLVM= is given.
 
 set -eu
 cd "$(dirname "$0")/.."

@@ -110,7 +110,7 @@ struct cli_command {
 extern const struct cli_option cli_help_option;
 
 /*
- * Functions for @set, in order of what they store: a const char *, a bool, an unsigned int, an int,
+ * Functions for @set; they store, in this order, a const char *, a bool, an unsigned int, an int,
  * and an int.
  */
 int cli_text(void *at, const struct cli_option *option, const char *value);
@@ -118,7 +118,7 @@ int cli_flag(void *at, const struct cli_option *option, const char *value);
 int cli_bits(void *at, const struct cli_option *option, const char *value);
 int cli_constant(void *at, const struct cli_option *option, const char *value);
 int cli_number(void *at, const struct cli_option *option, const char *value);
-/* Store a double that is above 0 and below 100. */
+/* Store a double greater than 0 and less than 100. */
 int cli_percent(void *at, const struct cli_option *option, const char *value);
 /*
  * cli_word() stores an int: the index of the word, or 0 if the value is omitted. cli_append() adds

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /**
- * filter_fits() - whether a name equals or matches one of the patterns
+ * filter_fits() - return whether a name equals or matches one of the patterns
  *
  * Equality is also checked, because C++ names contain characters that are special in a pattern.
  */

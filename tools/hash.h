@@ -37,7 +37,7 @@ static inline unsigned int hash_bits(uint64_t room)
  * hash_find() - find the slot of a key's entry, or a free slot for the key
  * @key_of:	returns the key of entry @number in @array
  *
- * Always inlined, so that searches with a constant @key_of call no function.
+ * Always inlined, so that searches with a constant @key_of do not call a function.
  */
 static inline __attribute__((always_inline)) uint32_t *
 hash_find(const struct hash *hash, uint64_t key,
@@ -51,7 +51,7 @@ hash_find(const struct hash *hash, uint64_t key,
 	return &hash->slot[at];
 }
 
-/** hash_fill() - replace the content with the entries from @first to @end, exclusive */
+/** hash_fill() - replace the contents with the entries from @first to @end, exclusive */
 static inline __attribute__((always_inline)) void
 hash_fill(const struct hash *hash, uint32_t first, uint32_t end,
 	  uint64_t (*key_of)(const void *array, uint32_t number), const void *array)

@@ -42,8 +42,8 @@ void nearest_try(struct nearest *nearest, const char *word)
 		return;
 	d = distance(nearest->wanted, length, word, width);
 	/*
-	 * A word is near if there is at most one mistake per three letters, or if it begins with
-	 * @wanted.
+	 * A word is near if there is at most one mistake for every three letters, or if it begins
+	 * with @wanted.
 	 */
 	if (d > (length + 1) / 3 && (length < 3 || strncmp(nearest->wanted, word, length)))
 		return;

@@ -36,7 +36,7 @@ struct output {
 #define GREEN		"\033[32m"
 #define YELLOW		"\033[33m"
 #define PLAIN		"\033[m"
-/* Shares from which numbers are red or green, as in perf report. */
+/* Minimum shares of numbers in red and in green, as in perf report. */
 #define RED_PERCENT	5.0
 #define GREEN_PERCENT	0.5
 
@@ -344,7 +344,9 @@ void put_format(struct output *output, const char *format, ...)
 	put_string(output, text);
 }
 
-/* Return the length of the beginning that needs no escape in JSON. '<' is escaped for HTML. */
+/*
+ * Return the length of the beginning that does not need escaping in JSON. '<' is escaped for HTML.
+ */
 static size_t plain_ascii(const char *text)
 {
 	size_t length = 0;

@@ -50,13 +50,13 @@ struct output *output_to(int fd, const char *name);
  */
 int output_close(struct output *output);
 
-/** output_to_file() - whether @path, or standard output if NULL, is a regular file */
+/** output_to_file() - return whether @path, or standard output if NULL, is a regular file */
 bool output_to_file(const char *path);
 
 /** output_flush() - write buffered data now */
 void output_flush(struct output *output);
 
-/** output_failed() - whether a write has failed, after which more output is useless */
+/** output_failed() - return whether a write has failed, after which more output is useless */
 bool output_failed(const struct output *output);
 
 /*

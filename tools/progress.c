@@ -9,7 +9,7 @@
 
 #include "progress.h"
 
-/* Times in ms. Work shorter than PATIENCE shows no progress. */
+/* Times in ms. Do not show progress for work shorter than PATIENCE. */
 #define PATIENCE	500
 #define INTERVAL	200
 

@@ -21,7 +21,7 @@ static const struct cli_command * const commands[] = {
 	NULL
 };
 
-/* Commands that some builds lack, and the reasons. */
+/* Commands that are missing from some builds, and the reasons. */
 #define NO_DECODE	"it was built without libdw and json-c; copy the trace and its side-car file to a machine with a full build"
 #define NO_RECORD	"it needs a RISC-V build"
 
@@ -108,8 +108,8 @@ int main(int argc, char **argv)
 	size_t i;
 
 	/*
-	 * With a fixed threshold, realloc() of large tables always uses mremap(), which copies
-	 * nothing.
+	 * With a fixed threshold, realloc() of large tables always uses mremap(), which does not
+	 * copy.
 	 */
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 	if (!strcmp(name, "-h") || !strcmp(name, "--help")) {

@@ -10,7 +10,7 @@
 
 #define UNITS_SIZE	24
 
-/* What units_set_threshold() stores for "none". */
+/* Value that units_set_threshold() stores for "none". */
 #define UNITS_NO_TIME	UINT64_MAX
 
 /**

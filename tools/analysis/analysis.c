@@ -173,9 +173,9 @@ static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
 		/*
 		 * Delta counts are relative to the header, which stands for the counts of the
 		 * thread's latest record, on whichever hart it was written. If these counts are
-		 * unknown, a new chain of sums begins, which cannot be compared with earlier
-		 * chains. @late: after this header, the thread wrote records on another hart,
-		 * before its first record here.
+		 * unknown, a new chain of sums begins; it cannot be compared with earlier chains.
+		 * @late: after this header, the thread wrote records on another hart, before its
+		 * first record here.
 		 */
 		if (!stream->based) {
 			late = thread->had_record &&
@@ -249,7 +249,7 @@ uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
 	if (__builtin_expect(largest >= COUNTERS_BACKWARDS, false))
 		counting_backwards(analysis, stream, record, known);
 	stream->based = record->flags & PERFREC_VALUE_KNOWN;
-	/* It is unknown which function ran: the lost records may have entered or left functions. */
+	/* It is unknown which function ran: lost records may have entered or left functions. */
 	return lost || resumed ? 0 : known;
 }
 
@@ -289,7 +289,7 @@ static void follow_parts(struct analysis *analysis, struct analysis_thread *thre
 		here = !header->goes_on;
 	if (stream->part_serial != header->serial && !header->repeated &&
 	    (here || !thread->depth)) {
-		/* No record of the earlier part can end the open calls any more. */
+		/* Records of the earlier part can no longer end the open calls. */
 		calls_end(analysis, thread);
 		thread->part++;
 	}
@@ -662,7 +662,7 @@ static void on_switched(void *context, const struct trace_switch *record)
 		oncpu_push(analysis->oncpu, record);
 }
 
-/* The lost bytes may be messages from any source. */
+/* The lost bytes may be messages of any source. */
 static void on_gap(void *context, const struct nexus_message *gap)
 {
 	struct analysis *analysis = context;

@@ -4,11 +4,11 @@
  * thread. Memory use grows with the number of functions and threads and with the call depth, up
  * to limits, but not with the length of the trace.
  *
- * A call begins with its enter record. It ends with its exit record, at a record of an outer
- * function (after an exception, longjmp or lost records), at a header that begins another part
- * of the capture, where addresses are lost, or at the end of the trace. The counts and the
- * time between two records of a thread are charged to the function that ran in between.
- * Unknown counts, after a loss or a migration to a hart with other counters, are charged to no
+ * A call begins with its enter record. It ends at its exit record, at a record of an outer function
+ * (after an exception, longjmp or lost records), at a header that begins another part of the
+ * capture, at a place where addresses are lost, or at the end of the trace. The counts and the time
+ * between two records of a thread are charged to the function that ran in between. Unknown counts,
+ * such as those after a loss or a migration to a hart with other counters, are not charged to any
  * function.
  */
 #ifndef SIFIVE_TRACE_ANALYSIS_H
@@ -40,7 +40,7 @@
 #define ANALYSIS_WAIT_UNKNOWN	(1u << 2)
 /* Records were lost during the call, so its exit record may belong to a later call. */
 #define ANALYSIS_RECORDS_LOST	(1u << 3)
-/* Some counts since the call began are unknown. This does not concern its length. */
+/* Some counts since the call began are unknown. This does not affect its length. */
 #define ANALYSIS_COUNTS_UNKNOWN	(1u << 4)
 /* Calls within this one were left out, so its own time and counts include theirs. */
 #define ANALYSIS_CALLS_OMITTED	(1u << 5)
@@ -52,7 +52,7 @@
  * @enter:	start of the call in ticks, plus @waited; if @timed is clear, the latest known
  *		time before the start
  * @inner:	ticks spent in callees of @function, or in unknown functions
- * @waited:	ticks that the thread waited for room during the call, which are charged to no
+ * @waited:	ticks that the thread waited for room during the call; they are not charged to any
  *		function
  * @timed:	@enter is valid
  * @inferred:	@enter is inferred
@@ -115,7 +115,7 @@ struct analysis_thread {
 	uint32_t		chains;
 	struct turns_last	*turns;		/* NULL if none yet, or if kept per stream */
 	/*
-	 * Private to points.c: the state of the thread's points, NULL before the first point.
+	 * Private to points.c: the state of the thread's points, or NULL before the first point.
 	 * The next two members are used only with that state.
 	 */
 	struct analysis_thread	*recorded;
@@ -181,8 +181,8 @@ struct analysis_step {
  * @function:	number of the function at @address
  * @address:	start of the function that is entered or left, or the pc after a manual record
  * @first:	no previous point of the thread is known, so @counted is 0
- * @lost:	records may be missing since the thread's previous point
- * @moved:	the thread has been on another hart since that point
+ * @lost:	records may be missing after the thread's previous point
+ * @moved:	the thread has run on another hart since that point
  * @counted:	bit n: @delta[n] is known
  * @delta:	counts since that point, by column of analysis_recorded()
  */
@@ -209,7 +209,7 @@ struct analysis_point {
  *		samples have: discard the samples' counts
  * @recorded:	a record of an instrumented function or a manual record, at its place between the
  *		calls, if the calls come from instruction trace. Its counts are not charged to a
- *		call, because several functions may have run since the previous one.
+ *		call, because several functions may have run since the previous record.
  * @ran:	between its latest record passed to @recorded and the next one, a thread has
  *		executed @instructions of a function, or, if that is 0, has called it once
  * @missing:	instructions of the thread are missing here
@@ -264,7 +264,7 @@ struct analysis_ops {
  * @samples:	samples with addresses
  * @tracer:	samples in the tracer's own functions
  * @aside:	samples with counts, written by the kernel
- * @waited:	nanoseconds that threads have waited for room, which are charged to no call
+ * @waited:	nanoseconds that threads have waited for room; they are not charged to any call
  * @inside:	records in the time range that analysis_limit() selected
  */
 struct analysis_stats {
@@ -305,8 +305,8 @@ static inline bool analysis_unsure(const struct analysis_frame *frame,
 }
 
 /**
- * analysis_partial() - whether some counts of an open call are unknown, or records during the call
- * are missing (their counts belong to no function), or calls within it were left out
+ * analysis_partial() - return whether some counts of an open call are unknown, or records during
+ * the call are missing (their counts belong to no function), or calls within it were left out
  */
 static inline bool analysis_partial(const struct analysis_frame *frame)
 {

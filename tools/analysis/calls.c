@@ -75,7 +75,10 @@ static bool make_room(struct analysis *analysis, struct analysis_thread *thread)
 	return resize(analysis, thread, room, stride);
 }
 
-/* Whether a program or a thread starts in this function, so the function is called only once. */
+/*
+ * Return whether a program or a thread starts in this function, so the function is called only
+ * once.
+ */
 static bool starts(struct analysis *analysis, const struct analysis_frame *frame)
 {
 	const uint64_t caller = symbols_caller(analysis->symbols, frame->call_site);
@@ -143,7 +146,7 @@ static void leave(struct analysis *analysis, struct analysis_thread *thread,
 		if (__builtin_expect(frame->doubts, 0))
 			doubt(analysis, thread, frame, &end);
 	}
-	/* Show a call of unknown length, because it may be long enough. */
+	/* Show a call of unknown length, because it may exceed the threshold. */
 	brief = end.timed && elapsed < analysis->shortest;
 	for (c = 0; c < thread->costs.stride; c++) {
 		total[c] = thread->sum[c] - begin[c];
@@ -254,7 +257,7 @@ static void begin(struct analysis *analysis, struct analysis_thread *thread)
 		analysis->ops->enter(analysis->context, thread);
 }
 
-/* Leave out a call that is nested too deeply. */
+/* Omit a call that is nested too deeply. */
 static __attribute__((noinline)) void omit(struct analysis *analysis, struct analysis_thread *thread)
 {
 	thread->too_deep++;

@@ -58,7 +58,7 @@ struct analysis {
 	/* The consumer's callbacks; while nothing is shown, @ops has none. */
 	const struct analysis_ops	*wanted;
 	/*
-	 * For limit.c: the selected time range in ticks, and a copy of the statistics from
+	 * For limit.c: the selected time range in ticks, and a copy of the statistics as they were
 	 * before the records that are not shown.
 	 */
 	bool				limited;
@@ -131,10 +131,10 @@ void calls_exit(struct analysis *analysis, struct analysis_thread *thread,
 		const struct perfrec_record *record, uint32_t function);
 
 /**
- * calls_wait() - record that the thread has waited for room; the time is charged to no call
+ * calls_wait() - record that the thread has waited for room; the time is not charged to any call
  * @ticks:	length of the wait, in ticks
- * @unknown:	it is unknown which function ran before or after the wait, so the time is no
- *		function's self time
+ * @unknown:	it is unknown which function ran before or after the wait, so the time is not self
+ *		time of any function
  */
 void calls_wait(struct analysis_thread *thread, uint64_t ticks, bool unknown);
 
@@ -193,7 +193,7 @@ bool counting_lost_between(const struct analysis *analysis, const struct stream 
 			   const struct analysis_thread *thread,
 			   const struct perfrec_record *record);
 
-/** counting_loses() - whether there was a loss since the thread's latest record */
+/** counting_loses() - return whether there was a loss since the thread's latest record */
 static inline bool counting_loses(const struct analysis *analysis,
 				  const struct analysis_thread *thread)
 {
@@ -201,10 +201,10 @@ static inline bool counting_loses(const struct analysis *analysis,
 }
 
 /**
- * counting_lost() - whether records of the thread may be missing before this one
+ * counting_lost() - return whether records of the thread may be missing before this one
  *
- * The losses considered are those in this stream; after a new header, those of its source; if the
- * thread has changed sources, those of any source, and records that a later loss left unfinished.
+ * Losses in this stream are considered; after a new header, losses of its source; if the thread has
+ * changed sources, losses of any source, and records that a later loss left unfinished.
  */
 static inline bool counting_lost(const struct analysis *analysis, const struct stream *stream,
 				 const struct analysis_thread *thread,

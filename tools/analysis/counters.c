@@ -46,7 +46,7 @@ static void plain_name(const struct meta *meta,
 				     PERFREC_NAME_SIZE);
 }
 
-/* Whether a counter counts everything on a hart, which the trace timestamp does not. */
+/* Return whether a counter counts everything on a hart, which the trace timestamp does not. */
 static bool is_harts(const struct counters *counters, const char *name)
 {
 	return counters->meta && counters->meta->hart_counts &&
@@ -67,7 +67,10 @@ void counters_names(const struct counters *counters,
 
 	for (i = 0; i < count; i++)
 		plain_name(counters->meta, header, i, name[i]);
-	/* Go from last to first, because the comparison needs earlier names without a suffix. */
+	/*
+	 * Start with the last name, because the comparison needs the earlier names without a
+	 * suffix.
+	 */
 	for (i = count; i-- > 1;) {
 		for (before = 0, same = 1; before < i; before++)
 			same += !strcmp(name[before], name[i]);

@@ -50,7 +50,7 @@ void counters_names(const struct counters *counters,
 		    char name[][COUNTERS_NAME_SIZE]);
 
 /**
- * counters_is() - whether a user's name refers to a counter
+ * counters_is() - return whether a user's name refers to a counter
  * @name:	name of the counter
  * @wanted:	the user's name, which may omit COUNTERS_HART
  * @length:	length of @wanted
@@ -68,7 +68,7 @@ enum counters_time {
 /** counters_add_times() - add the columns of enum counters_time; call this first */
 void counters_add_times(struct counters *counters);
 
-/** counters_of_hart() - whether a column counts everything on a hart */
+/** counters_of_hart() - return whether a column counts everything on a hart */
 bool counters_of_hart(const struct counters *counters, unsigned int column);
 
 /**
@@ -81,7 +81,7 @@ uint64_t counters_mask(const struct perfrec_record *record, unsigned int i);
 #define COUNTERS_BACKWARDS	(15ull << 28)
 
 /**
- * counters_backwards() - whether a counter has gone backwards
+ * counters_backwards() - return whether a counter has gone backwards
  * @delta:	difference of two counts of counter @i, modulo the range of counters_mask()
  *
  * Differences in the last sixteenth of the range are negative. Counters narrower than 32 bits may

@@ -159,7 +159,7 @@ uint64_t counting_turns(struct analysis *analysis, struct analysis_thread *threa
 			   !analysis->limited || thread->place == ANALYSIS_INSIDE, analysis->delta);
 }
 
-/* Whether context switches show where the thread was since its latest record. */
+/* Return whether context switches show where the thread was since its latest record. */
 static bool is_covered(struct analysis *analysis, const struct analysis_thread *thread,
 		       const struct perfrec_record *record)
 {

@@ -33,7 +33,7 @@ struct counts_run {
  * struct counts_link - the transitions from a block's last instruction to another block
  * @block:	the block
  * @to:		the other block's address, as from symbols_place()
- * @next:	the other block follows directly
+ * @next:	the other block follows immediately
  * @times:	number of times
  */
 struct counts_link {
@@ -106,7 +106,7 @@ int counts_end(struct counts *counts, const struct input *input);
  */
 void counts_lost(struct counts *counts, const char *why);
 
-/** counts_full() - whether some code was beyond the limit */
+/** counts_full() - return whether some code was beyond the limit */
 bool counts_full(const struct counts *counts);
 
 /** counts_runs() - call @each for all executed instructions; a block may occur twice */
@@ -125,7 +125,7 @@ void counts_links(const struct counts *counts,
 struct code *counts_code(const struct counts *counts);
 
 /**
- * counts_exact() - whether all counts are exact
+ * counts_exact() - return whether all counts are exact
  * @why:	set to the reason if they are not
  *
  * Inexact counts are never too high.

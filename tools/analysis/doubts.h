@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Number of intervals that are kept separately; earlier ones are only added up. */
+/* Number of intervals that are kept separately; of earlier ones, only the sum is kept. */
 #define DOUBTS_MAX	64
 
 /**

@@ -21,7 +21,7 @@ struct executed_run {
  * struct executed_link - a transition between blocks
  * @from:	address of the first block's last instruction
  * @to:		address of the second block
- * @next:	the second block follows the first directly
+ * @next:	the second block immediately follows the first
  * @kind:	enum flow_kind of the instruction
  */
 struct executed_link {

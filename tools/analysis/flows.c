@@ -97,7 +97,7 @@ static struct track *find_track(struct flows *flows, unsigned int src)
 	return track;
 }
 
-/* Thread 0 in an Ownership message means that the thread has no name. */
+/* Thread 0 in an Ownership message means that the thread is not named. */
 static void set_owner(struct flows *flows, struct track *track, uint64_t tid)
 {
 	const uint64_t id = tid ? (uint32_t)tid : 1ull << 32 | track->header.src;
@@ -391,7 +391,7 @@ static void follow(struct flows *flows, struct track *track, const struct flow_p
 	}
 }
 
-/* Whether a thread that stopped at the end of a block can continue at @at. */
+/* Return whether a thread that stopped at the end of a block can continue at @at. */
 static bool leads_to(const struct block *last, uint64_t at, bool function_start)
 {
 	switch (last->kind) {
@@ -423,9 +423,9 @@ static void enter_handler(struct flows *flows, struct track *track,
 }
 
 /*
- * Whether the first instruction of a block, which must not be a call, can be followed by the one at
- * @at. An indirect jump's target is unknown, so assume that the jump is a tail call to any function,
- * if @at is the start of one (@begins).
+ * Return whether the first instruction of a block, which must not be a call, can be followed by the
+ * one at @at. An indirect jump's target is unknown, so assume that the jump is a tail call to any
+ * function, if @at is the start of one (@begins).
  */
 static bool first_leads_to(const struct block *block, uint64_t at, bool begins)
 {
@@ -515,8 +515,8 @@ static void end_writer(struct flows *flows, struct track *track, const struct fl
 }
 
 /*
- * Whether code that is in no file is the generated writer. A thread that was switched out in the
- * writer continues in it, at an unknown address.
+ * Return whether code that is not in any file is the generated writer. A thread that was switched
+ * out in the writer continues in it, at an unknown address.
  */
 static bool is_writer(struct flows *flows, const struct owner *owner,
 		      const struct flow_event *event)
@@ -530,7 +530,7 @@ static bool is_writer(struct flows *flows, const struct owner *owner,
 	return symbols_find(flows->symbols, event->address, &symbol) && symbol.generated;
 }
 
-/* Called when the thread continues in code that is in no file, such as generated code. */
+/* Called when the thread continues in code that is not in any file, such as generated code. */
 static void on_unseen(struct flows *flows, struct track *track, const struct flow_place *place,
 		      const struct flow_event *event)
 {
@@ -653,8 +653,8 @@ static void on_event(void *context, const struct flow_place *place,
 	case FLOW_LOST:
 		on_lost(flows, track, place, event);
 		/*
-		 * Code that is in no file may belong to a trap handler, which does not change the
-		 * open calls.
+		 * Code that is not in any file may belong to a trap handler, which does not change
+		 * the open calls.
 		 */
 		track->lost |= event->reason != FLOW_GAP_NO_CODE &&
 			       event->reason != FLOW_GAP_KERNEL &&

@@ -32,7 +32,7 @@ uint32_t functions_add(struct functions *functions, uint64_t address, uint64_t s
 uint32_t functions_count(const struct functions *functions);
 
 /**
- * functions_address() - return the first address of function @id, or 0 for FUNCTIONS_OTHER, or if
+ * functions_address() - return the first address of function @id; 0 for FUNCTIONS_OTHER, or if
  * there is none
  */
 uint64_t functions_address(const struct functions *functions, uint32_t id);

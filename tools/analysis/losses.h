@@ -7,8 +7,7 @@
 #include <stdint.h>
 
 /*
- * Number of losses to keep: enough for the distance in the file over which a record waits to be
- * analysed.
+ * Number of losses to keep: enough for the bytes that are read while a record waits to be analysed.
  */
 #define LOSSES_KEPT	32u
 
@@ -33,8 +32,8 @@ static inline void losses_note(struct losses *losses, uint64_t offset)
 }
 
 /*
- * Whether there is a loss from @first to @last; also true if losses from that range may have been
- * discarded.
+ * Return whether there is a loss from @first to @last; also true if losses from that range may have
+ * been discarded.
  */
 static inline bool losses_between(const struct losses *losses, uint64_t first, uint64_t last)
 {

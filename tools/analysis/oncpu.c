@@ -538,7 +538,7 @@ void oncpu_note(struct oncpu *oncpu, unsigned int src, const struct perfrec_stam
 	see(oncpu, src, stamp);
 }
 
-/* Record that the hart's messages are missing from here to its next message. */
+/* Record that messages of the hart are missing between here and its next message. */
 static void lose(struct hart *hart, uint64_t from)
 {
 	if (!hart->lost)
@@ -558,7 +558,9 @@ void oncpu_push(struct oncpu *oncpu, const struct trace_switch *record)
 	/* The first BEGIN record begins the recording; one after an END record resumes it. */
 	oncpu->stats.losses += hart->ended ? !begins : begins && hart->time;
 	hart->ended = record->kind == SIFIVE_TRACE_SWITCH_END;
-	/* After a record without a time, as after a loss, it is unknown which thread ran. */
+	/*
+	 * After a record without a time, for example after a loss, it is unknown which thread ran.
+	 */
 	if (!record->stamp.time_known || (begins && hart->time))
 		lose(hart, hart->whole);
 	see(oncpu, record->src, &record->stamp);

@@ -27,7 +27,7 @@ enum oncpu_state {
 	ONCPU_SLEEPS,
 	ONCPU_UNINTERRUPTIBLE,
 	ONCPU_STOPPED,
-	ONCPU_WAITS,		/* not running; the record with the reason was lost */
+	ONCPU_WAITS,		/* not running; the record that contains the reason was lost */
 	ONCPU_WOKEN,		/* woken, waiting for a CPU */
 	ONCPU_STATES,
 	/* Several parts with different states, merged because there were too many. */
@@ -112,7 +112,7 @@ void oncpu_lost(struct oncpu *oncpu, int src, const struct perfrec_stamp *stamp)
 
 /**
  * oncpu_between() - get the time of a thread between two of its records
- * @from, @to:	their times, which do not decrease from call to call
+ * @from, @to:	their times, which must not decrease from call to call
  * @waited:	ticks that the thread waited for room between @from and @to
  * @part:	set to the ticks on and off the CPU, which add up to the time between the
  *		records, excluding the wait
@@ -121,8 +121,8 @@ void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, ui
 		   uint64_t waited, struct oncpu_part *part);
 
 /**
- * oncpu_covers() - whether switch records show where a thread was between two of its records, so
- * none of its records is missing
+ * oncpu_covers() - return whether switch records show where a thread was between two of its
+ * records, so none of its records is missing
  * @from, @to:	their times, as for oncpu_between(); call oncpu_between() for them only afterwards
  */
 bool oncpu_covers(struct oncpu *oncpu, struct thread *thread, uint64_t from, uint64_t to);
@@ -136,7 +136,7 @@ void oncpu_flush(struct oncpu *oncpu);
 /** oncpu_end() - account for the rest of each thread's time, after oncpu_flush() */
 void oncpu_end(struct oncpu *oncpu);
 
-/** oncpu_failed() - whether memory ran out */
+/** oncpu_failed() - return whether memory ran out */
 bool oncpu_failed(const struct oncpu *oncpu);
 
 /** oncpu_times() - return a thread's times after oncpu_end(), or NULL if it has no known switch */

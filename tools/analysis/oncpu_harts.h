@@ -22,7 +22,7 @@
 
 /**
  * struct part - a part of a thread's time, from @from to @to
- * @on:	ticks in which the thread ran; except in these and in @unknown ticks, it was off the CPU
+ * @on:	ticks in which the thread ran; in all other ticks except @unknown, it was off the CPU
  */
 struct part {
 	uint64_t		from;

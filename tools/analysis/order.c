@@ -68,7 +68,7 @@ static struct reorder **reorder_of(struct order *order, unsigned int channel)
 	return order->common ? &order->common : &order->reorder[channel];
 }
 
-/* Whether earlier words that were delayed by reordering have arrived. */
+/* Return whether earlier words that were delayed by reordering have arrived. */
 static bool is_due(const struct order *order, const struct perfrec_stamp *begin)
 {
 	return begin->offset + RING_SKEW < order->position;

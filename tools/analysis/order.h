@@ -32,7 +32,7 @@ void order_hold(struct order *order);
 void order_header(struct order *order, const struct trace *trace,
 		  const struct perfrec_header *header);
 
-/** order_failed() - whether memory ran out; the order is then wrong */
+/** order_failed() - return whether memory ran out; the order is then wrong */
 bool order_failed(const struct order *order);
 
 /** order_flush() - pass on all records, because the trace has ended */

@@ -2,7 +2,7 @@
 /* Counts the instructions that threads execute, by function: see track.h. */
 #include "track.h"
 
-/* Return the record that tells callbacks the thread and the place. */
+/* Return the record that informs callbacks of the thread and the place. */
 static struct perfrec_record where(const struct track *track, const struct flow_place *place)
 {
 	struct perfrec_record record = {

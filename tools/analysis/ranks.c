@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Tells whether the runs of two programs differ by more than chance: see ranks.h. */
+/* Tests whether chance explains the difference between the runs of two programs: see ranks.h. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -37,8 +37,8 @@ static double set_ranks(struct ranked *ranked, unsigned int count)
 }
 
 /*
- * Of all possible choices of @as of the values, return the share whose sum of ranks differs from
- * the mean sum by at least @distance, or -1 if out of memory.
+ * Return the share of all possible choices of @as values whose sum of ranks differs from the mean
+ * sum by at least @distance, or -1 if out of memory.
  */
 static double exact(const struct ranked *ranked, unsigned int count, unsigned int as, long distance)
 {

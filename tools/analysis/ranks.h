@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Tells whether the runs of two programs differ by more than chance: the Mann-Whitney test. */
+/*
+ * Tests whether chance explains the difference between the runs of two programs: the Mann-Whitney
+ * test.
+ */
 #ifndef SIFIVE_TRACE_RANKS_H
 #define SIFIVE_TRACE_RANKS_H
 
 #include <stddef.h>
 
-/* The test is exact with at most this many values of both sides, or of the smaller side. */
+/* The test is exact if both sides together, or the smaller side, have at most this many values. */
 #define RANKS_EXACT	40
 #define RANKS_FEW	8
 /*
- * A function is reported as changed only with at least this confidence. It is also the probability
- * that no unchanged function is reported.
+ * A function is reported as changed only if the confidence is at least this high. It is also the
+ * probability that no unchanged function is reported.
  */
 #define RANKS_CONFIDENCE	0.99
 #define RANKS_SAME	2

@@ -23,7 +23,8 @@ void reorder_free(struct reorder *reorder);
 void reorder_push(struct reorder *reorder, const struct perfrec_record *record);
 
 /**
- * reorder_expires() - whether processing the next header frees the header of a record in the window
+ * reorder_expires() - return whether processing the next header frees the header of a record in the
+ * window
  */
 bool reorder_expires(struct reorder *reorder, const struct perfrec_header *header);
 

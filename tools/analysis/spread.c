@@ -125,7 +125,7 @@ uint64_t spread_mean(const struct spreads *spreads, size_t row, unsigned int par
 	return mean > UINT64_MAX ? UINT64_MAX : (uint64_t)mean;
 }
 
-/* Return the middle of a step, but within the range of times that occurred. */
+/* Return the middle of a step, limited to the range of times that occurred. */
 static uint64_t middle(const struct spread *spread, unsigned int octave, unsigned int step)
 {
 	unsigned int shift = octave ? octave - 1 : 0;

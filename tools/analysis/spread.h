@@ -30,7 +30,7 @@ struct spreads {
 /** spread_add() - add a call that took @ticks to a row */
 void spread_add(struct spreads *spreads, size_t row, uint64_t ticks);
 
-/** spread_known() - whether a row has a call with a time */
+/** spread_known() - return whether a row has a call with a time */
 int spread_known(const struct spreads *spreads, size_t row);
 
 /** spread_least() - return the time of a row's shortest call, or 0 if no call has a time */

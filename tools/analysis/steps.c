@@ -116,7 +116,7 @@ static bool is_indirect(const struct block *block)
 	       block->kind <= FLOW_SWAP;
 }
 
-/* Whether a block's first instruction leads to an address. */
+/* Return whether a block's first instruction leads to an address. */
 static bool leads_to(const struct block *block, uint64_t address)
 {
 	const uint64_t next = block->start + 2 * block_length(block, 0);

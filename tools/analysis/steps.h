@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Finds instructions that the kernel or firmware executes for a program: a probed instruction, a
- * misaligned access, a read of an inaccessible counter. No message reports such an instruction: the
+ * Finds instructions that the kernel or firmware executes for a program: probed instructions,
+ * misaligned accesses, reads of inaccessible counters. No message reports such an instruction: the
  * program stops at it and continues after it.
  */
 #ifndef SIFIVE_TRACE_STEPS_H
@@ -26,8 +26,8 @@ void steps_owner(struct steps *steps, unsigned int src, uint32_t thread);
 /**
  * steps_stop() - record that the flow stops before an instruction
  * @trap:	the reason is an exception or an interrupt
- * @to:		set to the address at which the thread continued, if that was on a source that was
- *		processed earlier
+ * @to:		set to the address at which the thread continued, if it continued on a source that
+ *		was processed earlier
  *
  * Return: like steps_resume().
  */

@@ -31,8 +31,8 @@ struct threads {
 	uint32_t		shared;		/* channels */
 	struct thread		*lost[PERFREC_SOURCES][PERFREC_CHANNELS];
 	/*
-	 * The index of each channel's first entry; the channel's entries end before the next
-	 * channel's first one.
+	 * The index of each channel's first entry; its last entry precedes the next channel's first
+	 * one.
 	 */
 	size_t			first[PERFREC_CHANNELS + 1];
 	struct thread		*recent[PERFREC_CHANNELS];
@@ -398,7 +398,7 @@ static struct entry *entry_of(const struct threads *threads, uint32_t tid,
 	}
 	if (low && threads->by_tid[low - 1]->meta->tid == tid)
 		return threads->by_tid[low - 1];
-	/* The thread's first record is from before its recorded start, or no times are known. */
+	/* The thread's first record precedes its recorded start, or no times are known. */
 	if (low < threads->meta->threads && threads->by_tid[low]->meta->tid == tid)
 		return threads->by_tid[low];
 	return NULL;

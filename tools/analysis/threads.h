@@ -65,10 +65,10 @@ void threads_free(struct threads *threads);
 /** threads_share() - record that several threads may share @channel: a header names its thread */
 void threads_share(struct threads *threads, unsigned int channel);
 
-/** threads_shared() - whether a channel's records may belong to several threads */
+/** threads_shared() - return whether a channel's records may belong to several threads */
 bool threads_shared(const struct threads *threads, unsigned int channel);
 
-/** threads_move() - whether threads keep their channel when they change sources */
+/** threads_move() - return whether threads keep their channel when they change sources */
 bool threads_move(const struct threads *threads, unsigned int channel);
 
 /**

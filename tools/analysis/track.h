@@ -32,7 +32,7 @@ struct frame {
  * @before:	like @last, for the code interrupted by the latest signal handler
  * @from:	like @interrupted, for that code
  * @handled:	a signal handler has returned to the trampoline
- * @unseen:	set if the owner is running code that no file contains
+ * @unseen:	set if the owner is running code that is not in any file
  * @writes:	set if that code is the generated code that writes a record
  */
 struct owner {
@@ -93,7 +93,7 @@ struct flows {
 	uint32_t	frames;
 	struct track	*track[NEXUS_SOURCES];
 	struct owner	owner[THREADS_MAX];
-	struct owner	unknown;	/* stands for all threads beyond the limit; has no calls */
+	struct owner	unknown;	/* represents all threads beyond the limit; has no calls */
 	struct flows_left_out left_out;
 	uint32_t	owners;
 	uint32_t	slot[2 * THREADS_MAX];

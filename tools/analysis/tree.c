@@ -275,7 +275,7 @@ static uint32_t prune(struct tree *tree, uint32_t keep)
 		move_frames(&pruning);
 		keep = pruning.map[keep];
 	}
-	/* Mostly open calls are left, so pruning again would gain nothing. */
+	/* Most remaining nodes are open calls, so pruning again would not free any memory. */
 	tree->stuck = tree->nodes > tree->costs.room / 4 * 3;
 	free(tree->weight);
 	free(pruning.map);
@@ -465,7 +465,7 @@ static int by_weight(const void *a, const void *b)
 	return (one < two) - (one > two);
 }
 
-/* Whether a node has costs; a node whose calls are all left out may have none. */
+/* Return whether a node has costs; a node may have none if all its calls are left out. */
 static bool has_costs(const struct tree *tree, uint32_t node)
 {
 	const struct tree_node *n = &tree->node[node];

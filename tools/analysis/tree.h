@@ -86,7 +86,7 @@ void tree_uncharge(struct tree *tree, uint64_t columns);
 void tree_point(struct tree *tree, struct analysis_thread *thread,
 		const struct analysis_step *step);
 
-/* What the weight of a node is. */
+/* Meaning of a node's weight. */
 enum tree_weight {
 	TREE_TIME,
 	TREE_CALLS,
@@ -110,7 +110,8 @@ void tree_finish(struct tree *tree, int weight);
 uint64_t tree_total(const struct tree *tree, uint32_t node, int weight);
 
 /**
- * tree_is_unsure() - whether a node's time, its time on or off the CPU, or its count is inexact
+ * tree_is_unsure() - return whether a node's time, its time on or off the CPU, or its count is
+ * inexact
  * @weight:	TREE_TIME, or the weight of a counter, or of a time on or off the CPU
  * @self:	exclude callees; if false, tree_finish() must have been called
  */

@@ -235,8 +235,8 @@ static bool goes_on(struct turns_last *last, const struct perfrec_record *record
 }
 
 /*
- * Whether so little time has passed since the previous record that an equal turn number means the
- * same turn.
+ * Return whether so little time has passed since the previous record that an equal turn number
+ * means the same turn.
  */
 static bool is_near(const struct turns *turns, struct turns_last *last,
 		    const struct perfrec_record *record)
@@ -312,7 +312,7 @@ unsigned int turns_column(const struct turns *turns, unsigned int column)
  * The total is the ratio of counts to cycles, times all cycles. Its error is estimated by treating
  * the turns as a sample: from how much the count of each turn differs from the count that the ratio
  * predicts. Nothing is known about the cycles between two turns, for example while the kernel
- * switches turns: they may contain no such event at all.
+ * switches turns: the event may not occur in them at all.
  */
 void turns_estimate(const struct turns *turns, unsigned int column,
 		    struct turns_estimate *estimate)

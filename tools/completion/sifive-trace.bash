@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# bash completion of sifive-trace: the command completes its own options. Where the command
-# offers no words, readline completes file names.
+# bash completion of sifive-trace: the command completes its own options. If the command does not
+# print any words, readline completes file names.
 
 _sifive_trace() {
 	mapfile -t COMPREPLY < <("${COMP_WORDS[0]}" complete \

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# fish completion of sifive-trace: the command completes its own options. Where the command
-# offers no words, fish completes file names.
+# fish completion of sifive-trace: the command completes its own options. If the command does not
+# print any words, fish completes file names.
 
 function __sifive_trace
     set -l before (commandline -opc)

@@ -163,7 +163,7 @@ static void put_thread(struct csv *csv, const struct perfrec_record *record)
 		put_number(csv->out, (uint64_t)tid, 0);
 }
 
-/* The threads of later records can depend on the thread that this one names. */
+/* The threads of later records can depend on the thread that this record names. */
 static void csv_outside(void *context, const struct perfrec_record *record)
 {
 	const struct csv *csv = context;

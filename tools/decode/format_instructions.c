@@ -145,8 +145,7 @@ static const struct lines *find_lines(struct listing *listing, const struct bloc
 /* ---- runs and events --------------------------------------------------- */
 
 /*
- * Set the text with which all lines of this source and time begin. @time is valid unless @known is
- * 0.
+ * Set the text that begins all lines of this source and time. @time is valid unless @known is 0.
  */
 static void set_stamp(struct listing *listing, unsigned int src, unsigned int known,
 		      uint64_t time)
@@ -202,7 +201,7 @@ static void put_prefix(struct listing *listing)
 		put_format(listing->out, "%u ", listing->shown_src);
 }
 
-/* Whether --time includes a place. */
+/* Return whether --time includes a place. */
 static bool is_inside(struct listing *listing, const struct flow_place *place)
 {
 	uint64_t time = 0;

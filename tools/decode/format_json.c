@@ -179,7 +179,7 @@ static void put_marks(struct json *json, const struct perfrec_record *record)
 		put_format(json->out, ",\"waited_ns\":%" PRIu64, record->waited);
 }
 
-/* Write marks that precede no record. */
+/* Write marks that no record follows. */
 static void json_marks(void *context, const struct perfrec_record *record)
 {
 	struct json *json = context;
@@ -200,7 +200,7 @@ static void put_stamp(struct json *json, const struct perfrec_stamp *stamp)
 			   perfrec_time_name(stamp->time_known));
 }
 
-/* The threads of later records can depend on the thread that this one names. */
+/* The threads of later records can depend on the thread that this record names. */
 static void json_outside(void *context, const struct perfrec_record *record)
 {
 	const struct json *json = context;

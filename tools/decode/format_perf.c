@@ -106,7 +106,7 @@ static void file_path(const struct perf *perf, unsigned int which, char *path,
 			 names[which]);
 }
 
-/* Remove the files of an earlier run, which could be mistaken for this trace's. */
+/* Remove the files of an earlier run, which could be mistaken for files of this trace. */
 static int remove_old(const struct perf *perf, const struct options *options)
 {
 	char path[PATH_MAX + 2 * NAME_MAX];
@@ -221,7 +221,7 @@ static struct output *create_file(struct perf *perf, unsigned int which,
 
 	if (perf->failed)
 		return NULL;
-	/* Reset below once the file is open. */
+	/* Reset below, once the file is open. */
 	perf->failed = true;
 	if (which != FILE_ALL) {
 		snprintf(path, sizeof(path), "%s/perf", perf->folder);

@@ -406,7 +406,7 @@ static struct stream *follow(struct text *text, const struct perfrec_record *rec
 	return stream;
 }
 
-/* Later records depend on their stream's state, and on the thread that this one names. */
+/* Later records depend on their stream's state, and on the thread that this record names. */
 static void text_outside(void *context, const struct perfrec_record *record)
 {
 	struct text *text = context;

@@ -33,8 +33,8 @@ static bool has_symbol(const struct frequent *frequent, uint32_t row)
 }
 
 /*
- * Whether a function has many calls, a greater share of the calls than of the time, and a known
- * time for each call.
+ * Return whether a function has many calls, a greater share of the calls than of the time, and a
+ * known time for each call.
  */
 static bool is_frequent(const struct frequent *frequent, const struct profile_row *row)
 {

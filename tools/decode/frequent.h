@@ -42,14 +42,14 @@ int frequent_read(struct frequent *frequent, const struct options *options, doub
 void frequent_free(struct frequent *frequent);
 
 /**
- * frequent_has() - whether a function is among the frequent functions
+ * frequent_has() - return whether a function is among the frequent functions
  * @object:	name of the function's file
  * @start, @end: the function's addresses in the file
  */
 bool frequent_has(const struct frequent *frequent, const char *object, uint64_t start,
 		  uint64_t end);
 
-/** frequent_calls() - whether the trace contains calls in a file with this name */
+/** frequent_calls() - return whether the trace contains calls in a file with this name */
 bool frequent_calls(const struct frequent *frequent, const char *object);
 
 /**

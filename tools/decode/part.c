@@ -74,7 +74,7 @@ static void on_address(void *context, const struct perfrec_record *record)
 		ops->address(part->context, record);
 }
 
-/* A counter belongs to its record, even if it was sent after the range. */
+/* A counter belongs to its record, even if it was sent after the end of the range. */
 static void on_counter(void *context, const struct perfrec_record *record, unsigned int i,
 		       const struct perfrec_stamp *end)
 {
@@ -149,7 +149,7 @@ void part_begin(struct part *part, const struct format *format, void *context,
 	const struct trace_ops *ops = &format->ops;
 
 	*part = (struct part){ .format = format, .context = context, .scope = scope };
-	/* Callbacks that the format does not need would only cost time. */
+	/* Unneeded callbacks would only cost time. */
 	part->ops = (struct trace_ops){
 		.header = ops->header ? on_header : NULL,
 		.record = ops->record ? on_record : NULL,

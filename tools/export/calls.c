@@ -202,7 +202,7 @@ static int compare(const void *a, const void *b, void *context)
 	return first < second ? -1 : 1;
 }
 
-/* Sort calls by their start. Most of those that are not nested are already in this order. */
+/* Sort calls by their start. Most calls that are not nested are already in this order. */
 static void sort(struct pending *pending)
 {
 	bool sorted = true;
@@ -217,7 +217,7 @@ static void sort(struct pending *pending)
 			pending->call);
 }
 
-/* Write a column of the calls, in the order of the calls. */
+/* Write a column of the calls, in their order. */
 #define PUT_COLUMN(to, pending, i, call, value)					\
 	do {									\
 		for ((i) = 0; (i) < (pending)->calls; (i)++) {			\

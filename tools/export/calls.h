@@ -22,7 +22,7 @@
  * struct call - a call, a sample, or a manual record
  * @begin:	time in ticks
  * @length:	length in ticks, or 0 for a point
- * @waited:	ticks of @length in which the thread waited for room, which are charged to no
+ * @waited:	ticks of @length in which the thread waited for room; they are not charged to any
  *		function
  * @function:	number of the function
  * @caller:	the caller's number, or CALLS_NO_CALLER

@@ -191,7 +191,7 @@ static void put_unless(struct export *export, bool unknown, uint64_t number)
 		put_number(export->out, number, 0);
 }
 
-/* Append a column to text in memory: a comma, and @text, quoted if necessary. Return the end. */
+/* Append a column to text in memory: a comma and @text, quoted if necessary. Return the end. */
 static char *add_column(char *at, const char *text)
 {
 	const bool quoted = strpbrk(text, ",\"");
@@ -210,7 +210,7 @@ static char *add_column(char *at, const char *text)
 	return at;
 }
 
-/* ---- what is the same in all rows --------------------------------------- */
+/* ---- data that is the same in all rows --------------------------------------- */
 
 /* Join the words of the command, or write the program's path if they are unknown. */
 static void join_command(const struct meta *meta, char *text, size_t size)

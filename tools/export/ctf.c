@@ -218,7 +218,7 @@ static size_t make_event(struct export *export, struct ctf *ctf, uint8_t *bytes,
 	return (size_t)(at - bytes);
 }
 
-/* Leave out events without a time, and those before the stream's latest time. */
+/* Omit events without a time, and those before the stream's latest time. */
 static void put_event(struct export *export, bool timed, const struct event *event)
 {
 	uint8_t bytes[64 + 2 * STRING_MAX + 8 * COUNTERS_MAX];
@@ -329,7 +329,7 @@ static void put_class(struct export *export, struct output *out,
 				   "\tstream_id = 0;\n};\n\n", kind_name[kind], kind);
 		return;
 	}
-	/* Omit a set with more columns than this kind of event has. */
+	/* Omit sets with more columns than this kind of event has. */
 	if (counters->count < COUNTERS_MAX && ctf->set[set] >> counters->count)
 		return;
 	put_format(out, "event {\n\tname = \"%s\";\n\tid = %u;\n\tstream_id = 0;\n"

@@ -122,7 +122,10 @@ static void begin_message(const struct dqr *dqr, struct message *message,
 	add_bits(message, src, trace_stats(dqr->export->input.trace)->src_bits);
 }
 
-/* Write an In-Circuit Trace message with the absolute time, which says that tracing is on. */
+/*
+ * Write an In-Circuit Trace message that contains the absolute time, and indicates that tracing is
+ * on.
+ */
 static void put_absolute(const struct dqr *dqr, struct channel *channel,
 			 unsigned int src, uint64_t time)
 {

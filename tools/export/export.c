@@ -85,7 +85,7 @@ bool export_stop(void *context)
 	return output_failed(export->out);
 }
 
-/* Whether a counter was counted between the records of a trace with instruction trace. */
+/* Return whether a counter was counted between the records of a trace with instruction trace. */
 static bool is_between(const struct export *export, const char *name)
 {
 	const struct counters *counters = analysis_recorded(export->analysis);
@@ -249,7 +249,7 @@ size_t export_object(struct export *export, uint64_t *address)
 	return 0;
 }
 
-/* Viewers would read leftover files of another trace as part of this one. */
+/* Viewers would treat leftover files of another trace as part of this one. */
 static int make_folder(const char *path)
 {
 	if (rmdir(path) && errno != ENOENT) {
@@ -264,13 +264,13 @@ static int make_folder(const char *path)
 	return 0;
 }
 
-/* Whether the format writes one file while the trace is being read. */
+/* Return whether the format writes one file while the trace is being read. */
 static bool at_once(const struct exporter *exporter)
 {
 	return !exporter->to_folder && !exporter->of_tree;
 }
 
-/* An empty result would look as if the program did nothing. */
+/* An empty result would suggest that the program did nothing. */
 static void tell_if_empty(const struct export *export)
 {
 	int weight = export->weighed_by;

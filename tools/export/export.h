@@ -167,7 +167,7 @@ uint64_t export_file(const struct export *export, size_t number, char path[PATH_
  */
 size_t export_object(struct export *export, uint64_t *address);
 
-/* Texts that the Makefile builds into the program. */
+/* Texts that the Makefile embeds into the program. */
 extern const char export_flame_js[];
 extern const char export_page_js[];
 extern const char export_calls_js[];

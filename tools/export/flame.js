@@ -63,7 +63,7 @@
 			var match = expression && expression.test(g.dataset.n);
 
 			g.r.setAttribute("fill", match ? "#e0f" : g.fill);
-			// Of nested matches, only the outermost is counted.
+			// Only the outermost of nested matches is counted.
 			if (!match || ends.some(function (e) {
 				return g.l >= e[0] - 1e-9 &&
 				       g.l + g.w <= e[1] + 1e-9;

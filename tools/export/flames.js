@@ -303,7 +303,7 @@
 		     "; a click on a column sorts, on a name finds it");
 	makeTable();
 
-	// What the flame graph and the table depend on: moving in the timeline does not change them.
+	// Settings of the flame graph and the table, which moving in the timeline does not change.
 	var drawn = "", listed = null;
 
 	page.views.push({

@@ -55,7 +55,7 @@ struct html {
 	/* Number of levels of calls, by thread. */
 	uint32_t	*levels;
 	uint32_t	threads;
-	/* Whether a function has calls without a time, by function. */
+	/* Set if a function has calls without a time, by function. */
 	bool		*untimed;
 	uint32_t	functions;
 	uint32_t	losses;
@@ -124,7 +124,7 @@ static void add_level(struct html *html, const struct call *call)
 		levels[call->thread] = call->depth + 1;
 }
 
-/* Record that a call of the function has no time, so the page lacks that call. */
+/* Record that a call of the function has no time, so the page does not contain it. */
 static void add_untimed(struct html *html, uint32_t function)
 {
 	bool *untimed = with_room(html, html->untimed, &html->functions, function,
@@ -283,7 +283,7 @@ static void add_counts(struct html *html, struct plots *plots, unsigned int plot
 	if (plot >= PLOTS_MAX)
 		return;
 	since = plots->since[plot];
-	/* It is unknown at which time the counts of a thread's first record began. */
+	/* It is unknown when the counts of a thread's first record began. */
 	if (!plots->counting[plot] || now < since)
 		known = 0;
 	plots->counting[plot] = true;
@@ -458,7 +458,7 @@ static void put_names(struct output *out, const char *what, const struct counter
 	put_string(out, "],\n");
 }
 
-/* Write the functions with calls that the page lacks, because the calls have no time. */
+/* Write the functions with calls that are not in the page because they have no time. */
 static void put_untimed(struct export *export)
 {
 	const struct html *html = export->private;
@@ -619,7 +619,7 @@ static void put_plots(struct export *export)
 	put_string(export->out, "]");
 }
 
-/* Write [begin, end] of the call that triggered a snapshot, as far as the trace contains it. */
+/* Write [begin, end] of the part of the triggering call that the trace contains. */
 static void put_trigger(struct export *export)
 {
 	const struct html *html = export->private;

@@ -346,7 +346,7 @@ static bool move_all(struct move *move)
 
 	if (elf_getshdrstrndx(move->elf, &names))
 		return false;
-	/* Let all data keep its offset in the file. */
+	/* Keep the file offsets of all data. */
 	elf_flagelf(move->elf, ELF_C_SET, ELF_F_LAYOUT);
 	move->bytes = gelf_getclass(move->elf) == ELFCLASS32 ? 4 : 8;
 	move_headers(move);

@@ -19,7 +19,7 @@
  */
 int move_file(const char *from, const char *to, uint64_t bias);
 
-/** move_has_symbols() - whether an ELF file has a symbol table, so it is not stripped */
+/** move_has_symbols() - return whether an ELF file has a symbol table, so it is not stripped */
 bool move_has_symbols(const char *path);
 
 #endif /* SIFIVE_TRACE_MOVE_H */

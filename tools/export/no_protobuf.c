@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Stands for formats that need protocol buffers, in a build without their library. */
+/* Replaces formats that need protocol buffers, in a build without their library. */
 #include "export.h"
 
 #define NO_PROTOBUF	"it was built without libprotobuf-c; rebuild it with libprotobuf-c-dev and protobuf-c-compiler"

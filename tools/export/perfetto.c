@@ -37,7 +37,7 @@
 /* Size of a thread's label with a suffix for what the track shows. */
 #define LABEL_SIZE	(sizeof(((struct thread *)NULL)->label) + 16)
 
-/* The sequence and track that belong to no thread. */
+/* The sequence and track that do not belong to any thread. */
 #define WHOLE		1
 #define TRACK_PROCESS	(1ull << 32)
 #define TRACK_THREAD	(2ull << 32)
@@ -254,7 +254,7 @@ static void put_process(struct export *export, const struct thread *thread, uint
 	put_descriptor(export, sequence, &descriptor);
 }
 
-/* Return a thread's state, which is set up at the thread's first time, or NULL if out of memory. */
+/* Return a thread's state, which is set up when first requested, or NULL if out of memory. */
 static struct track *get_track(struct export *export, const struct analysis_thread *thread)
 {
 	struct perfetto *perfetto = export->private;
@@ -555,7 +555,7 @@ static void perfetto_point(void *context, struct analysis_thread *thread,
 
 /* ---- times on and off the CPU ------------------------------------------- */
 
-/* Begin a separate track, because its times need not be nested in those of the thread's calls. */
+/* Begin a separate track, because its times need not be nested in the thread's calls. */
 static void begin_track(struct export *export, const struct thread *thread, uint32_t sequence,
 			uint64_t uuid, const char *what)
 {

@@ -16,7 +16,7 @@
 #include "image.h"
 #include "text.h"
 
-/* Longer paths lose their outermost calls; no viewer shows that many calls. */
+/* The outermost calls of longer paths are omitted; no viewer shows that many calls. */
 #define DEPTH_MAX	1024
 #define VALUES_MAX	(TREE_COUNTER + COUNTERS_MAX)
 #define LABELS_MAX	5

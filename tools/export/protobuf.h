@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Serializes protocol buffer messages one after another, and compresses them. A message can be
- * written in parts: several messages with some of the fields each are equivalent to one message
+ * written in parts: several messages, each with some of the fields, are equivalent to one message
  * with all fields.
  */
 #ifndef SIFIVE_TRACE_PROTOBUF_H

@@ -160,7 +160,7 @@
 				     page.time(range[1] - range[0]) + counted(range) +
 				     "; calls partly in it count only for that part; Escape ends it");
 			table.show(Object.keys(rows).map(function (i) {
-				// The function has calls that the page lacks, because their time
+				// The function has calls missing from the page, because their time
 				// is unknown.
 				if (rows[i].self < -0.5)
 					rows[i].selfMarked = "~";

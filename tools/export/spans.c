@@ -4,7 +4,7 @@
 
 #include "spans.h"
 
-/* Return a hash by which spans of equal length are omitted evenly across the trace. */
+/* Return a hash that makes spans of equal length be omitted evenly across the trace. */
 static uint64_t scatter(const struct span *span)
 {
 	return (span->from ^ (uint64_t)span->thread << 48) * 0x9e3779b97f4a7c15u;

@@ -14,8 +14,7 @@
 #include "hash.h"
 
 /*
- * Blocks are allocated this many at a time and never moved, because pointers to them must remain
- * valid.
+ * Blocks are allocated this many at a time and never moved, so that pointers to them remain valid.
  */
 #define CHUNK_BITS	10
 #define CHUNK		(1u << CHUNK_BITS)
@@ -29,7 +28,7 @@ struct segment {
 	uint8_t		*code;
 };
 
-/* A file. It has no segments if it could not be read, which has been reported. */
+/* A file. It has no segments if it could not be read; that has been reported. */
 struct file {
 	struct file	*next;
 	char		*path;
@@ -368,7 +367,7 @@ bool code_is_probes(const struct code *code, uint64_t address)
 	return symbols_probed(code->symbols, find_place(code, address));
 }
 
-/* Whether an address is in code whose calls were not requested. */
+/* Return whether an address is in code whose calls were not requested. */
 static bool is_others(const struct code *code, uint64_t address)
 {
 	return code->calls != META_CALLS_ALL &&

@@ -109,7 +109,7 @@ static inline bool code_is_kernel(uint64_t address)
 	return address >> 63;
 }
 
-/** code_is_probes() - whether an address is where the kernel executes probed instructions */
+/** code_is_probes() - return whether an address is where the kernel executes probed instructions */
 bool code_is_probes(const struct code *code, uint64_t address);
 
 /* Size in bytes of the code to which a signal handler returns. */
@@ -122,7 +122,7 @@ bool code_is_probes(const struct code *code, uint64_t address);
  */
 uint64_t code_trampoline(struct code *code);
 
-/** code_is_trampoline() - whether a block is the code to which signal handlers return */
+/** code_is_trampoline() - return whether a block is the code to which signal handlers return */
 bool code_is_trampoline(const struct block *block);
 
 /** code_calls() - return whose instructions are read: enum meta_calls */
@@ -146,7 +146,7 @@ static inline unsigned int code_instructions(const struct block *block, unsigned
 	return count;
 }
 
-/** code_is_boundary() - whether an instruction ends @halfwords after a block's start */
+/** code_is_boundary() - return whether an instruction ends @halfwords after a block's start */
 bool code_is_boundary(const struct block *block, unsigned int halfwords);
 
 /** code_blocks() - return the number of blocks so far */
@@ -155,7 +155,7 @@ uint32_t code_blocks(const struct code *code);
 /** code_get() - return block number @id */
 struct block *code_get(const struct code *code, uint32_t id);
 
-/** code_full() - whether blocks are missing because of the limit or lack of memory */
+/** code_full() - return whether blocks are missing because of the limit or lack of memory */
 bool code_full(const struct code *code);
 
 struct block *code_find(struct code *code, uint64_t address, struct block **link);

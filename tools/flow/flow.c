@@ -12,7 +12,7 @@
 #define RCODE_ICNT		0
 #define RCODE_HIST		1
 #define RCODE_REPEAT		2
-/* Version 0 only: the number of consecutive branches that were not taken, or were taken. */
+/* Version 0 only: the number of consecutive branches that were not taken, or that were taken. */
 #define RCODE_NOT_TAKEN		8
 #define RCODE_TAKEN		9
 
@@ -276,7 +276,7 @@ static void follow(struct flow *flow, struct source *source, struct walk_message
 	show(flow, source, source->waiting);
 }
 
-/* Called for a TCODE that N-Trace does not define: damage, or a vendor's own message. */
+/* Called for a TCODE that N-Trace does not define: damage, or a vendor-defined message. */
 static int unknown(struct flow *flow, const struct nexus_message *message)
 {
 	struct source *source = flow->source[message->src];

@@ -7,7 +7,7 @@
  * Sync message confirms it, or until tracing stops, because a message that contradicts the code
  * shows that bytes are damaged, but not where. After a contradiction, everything held back becomes
  * a gap, and the flow continues at the next Sync message. So every instruction between two gaps was
- * executed, and none is missing.
+ * executed, and none are missing.
  *
  *	messages ─▶ queue ─▶ checked ─▶ at a Sync: shown
  */

@@ -286,7 +286,7 @@ static bool is_of_flow(const struct nexus_message *message)
 }
 
 /*
- * Whether the thread is switched out, or may have been, because messages were lost. The
+ * Return whether the thread is switched out, or may have been, because messages were lost. The
  * thread may continue on another source.
  */
 static bool is_end(const struct nexus_message *message)

@@ -137,8 +137,8 @@ static enum step go_without_code(struct walk *walk, bool show, uint64_t address)
 	if (calls != META_CALLS_ALL && kernel != (calls == META_CALLS_KERNEL))
 		return leave_out(walk, show, address);
 	/*
-	 * Still in the firmware: the source trapped in a file's code, and has not returned to such
-	 * code since.
+	 * Still in the firmware: the source trapped in a file's code, and has not returned to any
+	 * file's code since.
 	 */
 	if (walk->state == WALK_AWAY && walk->away == FLOW_GAP_LEFT_OUT && walk->firmware &&
 	    !walk->unknown)
@@ -187,7 +187,10 @@ static void expect_return(struct walk *walk, uint64_t address)
 		push(walk, trampoline);
 }
 
-/* Unknown code has returned to @address: forget calls up to the one that returns there, or all. */
+/*
+ * Unknown code has returned to @address: forget calls up to the one that returns there, or all
+ * calls.
+ */
 static void forget_calls(struct walk *walk, uint64_t address)
 {
 	while (walk->calls && pop(walk) != address)
@@ -285,7 +288,7 @@ static inline enum step infer(struct walk *walk, bool show)
 	}
 }
 
-/* Whether only a message can show where the latest instruction led. */
+/* Return whether only a message can show where the latest instruction led. */
 static bool is_explicit(const struct walk *walk)
 {
 	unsigned int kind = walk->block->kind;
@@ -449,7 +452,7 @@ static enum step exception(struct walk *walk, bool show, const struct walk_messa
 	enum step step = STEP_DONE;
 	uint64_t from;
 
-	/* ecall and ebreak cause their own exceptions, wherever these lead. */
+	/* ecall and ebreak cause their own exceptions, regardless of where these lead. */
 	if (walk->block->kind != FLOW_TRAP)
 		step = settle(walk, show);
 	if (step == STEP_WRONG)

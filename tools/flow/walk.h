@@ -8,7 +8,7 @@
 
 #include "flow.h"
 
-/* What is known about a source's flow. */
+/* How much is known about a source's flow. */
 enum walk_state {
 	WALK_LOST,	/* nothing is known, until a Sync message */
 	WALK_OFF,	/* tracing is off */

@@ -9,7 +9,7 @@
 #define END_OF_FIELD	1u
 #define END_OF_MESSAGE	3u
 
-/* Room for the fixed fields and the first variable field, which share slices. */
+/* Space for the fixed fields and the first variable field, which share slices. */
 typedef unsigned __int128 bits_t;
 
 /*

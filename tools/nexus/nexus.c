@@ -17,7 +17,7 @@
 /* One bit per byte of a 64-bit word: the low bit of MSEO. */
 #define MSEO_LOW	0x0101010101010101ull
 #define IDLE		0xff
-/* Number of bytes that the parser may load, wherever the message ends. */
+/* Number of bytes that the parser may load, regardless of where the message ends. */
 #define WINDOW		(NEXUS_MESSAGE_MAX + sizeof(uint64_t))
 #define NO_OPTION	0xff
 /* Number of variable fields in the longest layout, plus the timestamp. */
@@ -407,7 +407,7 @@ static inline int parse(struct nexus *nexus, const uint8_t *p,
 	if (message->tcode == NEXUS_DATA_ACQUISITION)
 		note_stamp(nexus, message);
 	message->time = nexus->now[message->src];
-	/* If stores have no timestamps, they have no times. */
+	/* If stores have no timestamps, their times are unknown. */
 	if (message->tcode != NEXUS_DATA_ACQUISITION ||
 	    nexus->stamps != NEXUS_STAMPS_NONE)
 		message->flags |= time_flags[nexus->quality[message->src]];
@@ -680,8 +680,8 @@ decode_stores(struct nexus *nexus, struct store *store, size_t count, bool delta
 		if (!(ends >> last) || !second || third & (third - 1))
 			break;
 		/*
-		 * A store that has a timestamp where the other stores have none, or the reverse,
-		 * may be damaged.
+		 * A store that has a timestamp although other stores have none, or vice versa, may
+		 * be damaged.
 		 */
 		if ((!third != none) & strict)
 			break;

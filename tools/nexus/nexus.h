@@ -7,8 +7,8 @@
  * field, 01 last of a variable field, 11 last of the message, 10 reserved), MDO
  * in bits 7:2, least significant bits first. 0xff between messages is idle.
  *
- * The decoder needs no memory beyond struct nexus, never trusts its input, and makes progress on
- * any bytes. Bytes outside messages are returned as a gap, with its offset.
+ * The decoder needs no memory beyond struct nexus, never trusts its input, and makes progress
+ * whatever the input is. Bytes outside messages are returned as a gap, with its offset.
  *
  *	nexus_init(&nexus, &options);
  *	while ((len = read(fd, buf, sizeof(buf))) > 0) {
@@ -252,7 +252,7 @@ void nexus_feed(struct nexus *nexus, const void *data, size_t length);
  * nexus_end() - mark the end of the input
  * @nexus:	decoder for which nexus_next() has returned NEXUS_MORE
  *
- * From now on nexus_next() returns an incomplete last message as a gap.
+ * From now on, nexus_next() returns an incomplete last message as a gap.
  */
 void nexus_end(struct nexus *nexus);
 
@@ -279,7 +279,7 @@ enum nexus_item nexus_next(struct nexus *nexus, struct nexus_message *message);
  */
 const char *nexus_gap_name(enum nexus_gap gap);
 
-/** nexus_is_branch() - whether a message belongs to instruction trace */
+/** nexus_is_branch() - return whether a message belongs to instruction trace */
 static inline bool nexus_is_branch(const struct nexus_message *message)
 {
 	const uint64_t branches =
@@ -332,8 +332,8 @@ bool nexus_store(const struct nexus_message *message, struct store *store);
  * @store:	the result
  * @count:	number of elements of @store
  *
- * Equivalent to nexus_next() and nexus_store(), but several times as fast. It leaves
- * unusual messages, and the end of the chunk, to nexus_next().
+ * Equivalent to nexus_next() and nexus_store(), but several times as fast. Unusual messages, and
+ * the end of the chunk, are left to nexus_next().
  *
  * Return: the number of stores; if fewer than @count, call nexus_next().
  */

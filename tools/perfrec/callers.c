@@ -62,7 +62,7 @@ const struct perfrec_callers *callers_get(struct callers *callers, const uint64_
 
 	if (callers->count == callers->room && !grow(callers))
 		return NULL;
-	/* On a collision, use the next free key. A trace with more collisions is malicious. */
+	/* On a collision, use the next free key. Only a malicious trace has more collisions. */
 	while (*(slot = hash_find(&callers->hash, key, key_of, callers->list))) {
 		if (key - first == COLLISIONS_MAX)
 			return NULL;

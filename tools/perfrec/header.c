@@ -5,14 +5,17 @@
 
 #include "stream.h"
 
-/* Returned for a word that completes no part of a header. */
+/* Returned for a word that does not complete a part of a header. */
 #define NO_PART			(PERFREC_PART_COUNT_TYPE - 1)
 
 void header_lose(struct stream *stream, enum perfrec_reason reason)
 {
 	const struct perfrec_header *header = stream->header;
 
-	/* The lost header may define other counters. With DeltaXOR, no later value is known anyway. */
+	/*
+	 * The lost header may define other counters. With DeltaXOR, all later values are unknown
+	 * anyway.
+	 */
 	if (!stream->tentative && header && header->count_type != PERFREC_DELTA_XOR)
 		stream->header = NULL;
 	lose(stream, reason, stream->reading->begin.offset,
@@ -48,7 +51,9 @@ static void give_parts(struct perfrec *perfrec, struct stream *stream)
 		give_part(perfrec, stream, part);
 }
 
-/* Whether the header just read is a repetition that was due, and nothing was lost before it. */
+/*
+ * Return whether the header just read is a repetition that was due, and nothing was lost before it.
+ */
 static bool is_repeated(const struct perfrec *perfrec, const struct stream *stream)
 {
 	uint64_t interval = perfrec->interval[stream->record.channel];
@@ -91,7 +96,9 @@ static void finish_header(struct perfrec *perfrec, struct stream *stream)
 					   (PERFREC_HEADERS_KEPT + 1)];
 	stream->state = BOUNDARY;
 	stream->broken = false;
-	/* Clear the loss, which the header ends, unless a mark shows that records were dropped. */
+	/*
+	 * Clear the loss, which ends at the header, unless a mark shows that records were dropped.
+	 */
 	if (stream->lost)
 		stream->lost &= (uint16_t)(stream->lost & PERFREC_MARKED && stream->record.dropped ?
 					  PERFREC_MARKED | PERFREC_AFTER_LOSS : PERFREC_MARKED);

@@ -215,7 +215,7 @@ static void rebuild(struct stream *stream)
 	stream->previous = true;
 }
 
-/* Whether @word is the upper part of the latest counter. */
+/* Return whether @word is the upper part of the latest counter. */
 static bool upper_part(const struct stream *stream, const struct store *word)
 {
 	return word->bytes == 2 && stream->state >= RECORD_COUNTER &&
@@ -270,7 +270,10 @@ give_address(struct perfrec *perfrec, struct stream *stream)
 		finish_record(perfrec, stream);
 }
 
-/* Whether the first address may be a header's mask (low part) and an event type (upper part). */
+/*
+ * Return whether the first address may be a header's mask (low part) and an event type (upper
+ * part).
+ */
 static inline bool is_typed(const struct stream *stream)
 {
 	return stream->low[0] & 1 &&
@@ -278,9 +281,9 @@ static inline bool is_typed(const struct stream *stream)
 }
 
 /*
- * Whether the record that ends before @word (NULL: at the end of the trace) is really the rest of a
- * header without its magic: a mask, an event type, and three or four words for each bit of the
- * mask, with no words missing. After any other record, a 32-bit @word is a damaged magic.
+ * Return whether the record that ends before @word (NULL: at the end of the trace) is really the
+ * rest of a header without its magic: a mask, an event type, and three or four words for each bit
+ * of the mask, with no words missing. After any other record, a 32-bit @word is a damaged magic.
  */
 static __attribute__((noinline)) bool
 is_header_rest(const struct stream *stream, const struct store *word)
@@ -373,7 +376,7 @@ static bool record_word(struct perfrec *perfrec, struct stream *stream,
 	}
 }
 
-/* Whether a record can end here, because all its counters are present. */
+/* Return whether a record can end here, because all its counters are present. */
 static bool record_complete(const struct stream *stream)
 {
 	return stream->state == RECORD_LAST ||
@@ -381,8 +384,8 @@ static bool record_complete(const struct stream *stream)
 }
 
 /*
- * Whether a header begins within an incomplete record: the latest word was a magic, and @word can
- * be a count type.
+ * Return whether a header begins within an incomplete record: the latest word was a magic, and
+ * @word can be a count type.
  */
 static bool header_within(const struct stream *stream,
 			  const struct store *word)
@@ -392,7 +395,7 @@ static bool header_within(const struct stream *stream,
 		sample_begun(stream));
 }
 
-/* Whether a stream's first word may belong to the rest of a header. */
+/* Return whether a stream's first word may belong to the rest of a header. */
 static bool header_rest(const struct perfrec *perfrec, const struct store *word)
 {
 	return perfrec->ring && word->bytes == 1 &&
@@ -555,7 +558,7 @@ void perfrec_lost(struct perfrec *perfrec, int src)
 	}
 }
 
-/* Whether the last counter seems to have decreased, so its upper part must follow. */
+/* Return whether the last counter seems to have decreased, so its upper part must follow. */
 static bool lacks_upper(const struct stream *stream)
 {
 	const struct perfrec_header *header = stream->header;

@@ -57,7 +57,7 @@ enum perfrec_event_type {
 	PERFREC_EVENT_FIRMWARE	= SIFIVE_TRACE_EVENT_FIRMWARE,
 };
 
-/* Whether a value is in enum perfrec_event_type. */
+/* Return whether a value is in enum perfrec_event_type. */
 static inline bool perfrec_is_event_type(uint64_t type)
 {
 	return type <= PERFREC_EVENT_RAW || type == PERFREC_EVENT_TURNS ||
@@ -269,7 +269,7 @@ static inline const struct perfrec_callers *perfrec_callers(const struct perfrec
 	return record->flags & PERFREC_CALLERS ? record->callers : NULL;
 }
 
-/** perfrec_is_mark() - whether a store that does not begin a record begins a mark */
+/** perfrec_is_mark() - return whether a store that does not begin a record begins a mark */
 static inline bool perfrec_is_mark(const struct store *word)
 {
 	return word->bytes == 1 && word->value >= SIFIVE_TRACE_RECORD_WAITED_LONG &&
@@ -277,8 +277,8 @@ static inline bool perfrec_is_mark(const struct store *word)
 }
 
 /**
- * perfrec_is_callers() - whether a store that does not begin a record begins a sample's thread,
- * callers or stack
+ * perfrec_is_callers() - return whether a store that does not begin a record begins a sample's
+ * thread, callers or stack
  */
 static inline bool perfrec_is_callers(const struct store *word)
 {
@@ -304,7 +304,7 @@ enum perfrec_reason {
 };
 
 /**
- * struct perfrec_loss - words that belong to no header and no record
+ * struct perfrec_loss - words that do not belong to a header or record
  * @src:	source
  * @channel:	channel
  * @reason:	enum perfrec_reason
@@ -428,7 +428,7 @@ void perfrec_lost(struct perfrec *perfrec, int src);
 void perfrec_settle(struct perfrec *perfrec, unsigned int src,
 		    unsigned int channel, uint64_t offset);
 
-/** perfrec_unfinished() - whether a stream's record is waiting for more words */
+/** perfrec_unfinished() - return whether a stream's record is waiting for more words */
 bool perfrec_unfinished(const struct perfrec *perfrec, unsigned int src, unsigned int channel);
 
 /**
@@ -475,7 +475,8 @@ const char *perfrec_count_type_name(unsigned int count_type);
 const char *perfrec_reason_name(unsigned int reason);
 
 /**
- * perfrec_is_kernel() - whether an address is in the kernel's upper half of the address space
+ * perfrec_is_kernel() - return whether an address is in the kernel's upper half of the address
+ * space
  */
 static inline bool perfrec_is_kernel(uint64_t address)
 {

@@ -95,7 +95,7 @@ static void end_stack(struct perfrec *perfrec, struct stream *stream)
 	stream->record.callers = perfrec->ops->stack(perfrec->context, stream->stack);
 }
 
-/* Decode a value, or a part of one. Return false if @word is neither, so the stack ends. */
+/* Decode a value, or a part of one. Return false if @word is neither, so that the stack ends. */
 static bool stack_word(struct perfrec *perfrec, struct stream *stream, const struct store *word)
 {
 	if (word->bytes == 4 && stream->values < VALUES_MAX) {

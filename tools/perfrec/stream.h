@@ -155,10 +155,10 @@ bool header_word(struct perfrec *perfrec, struct stream *stream, const struct st
 /** header_lose() - drop the unfinished header */
 void header_lose(struct stream *stream, enum perfrec_reason reason);
 
-/** header_is_count_type() - whether @value can be a header's count type, with its flags */
+/** header_is_count_type() - return whether @value can be a header's count type, with its flags */
 bool header_is_count_type(uint32_t value);
 
-/** sample_begun() - whether what precedes a sample has begun, but not the sample itself */
+/** sample_begun() - return whether what precedes a sample has begun, but not the sample itself */
 static inline bool sample_begun(const struct stream *stream)
 {
 	return stream->state >= THREAD && stream->state <= STACK;

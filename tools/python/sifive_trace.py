@@ -272,7 +272,7 @@ class Trace:
 
     @property
     def complete(self):
-        """Whether the trace contains everything that was recorded; None before the end."""
+        """Return whether the trace contains everything that was recorded; None before the end."""
         complete = self._library.sifive_reader_complete(self._opened())
         return None if complete < 0 else bool(complete)
 

@@ -28,7 +28,7 @@ static bool is_wanted(const struct sifive_reader *reader, enum sifive_event_kind
 	return reader->wanted & kind;
 }
 
-/* Return the next free slot. This can wait until the caller has taken earlier events. */
+/* Return the next free slot. This can block until the caller has taken earlier events. */
 static struct reader_slot *begin(struct sifive_reader *reader, enum sifive_event_kind kind)
 {
 	struct reader_slot *slot;

@@ -9,7 +9,7 @@
 #include "image.h"
 
 #define ROOM	64
-/* Room for the names of inlined functions and where they were called. */
+/* Space for the names of inlined functions and their call sites. */
 #define INLINED_SIZE	1024
 
 struct maker {

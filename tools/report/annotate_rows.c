@@ -56,7 +56,7 @@ static void find_function(struct walk *walk)
 }
 
 /*
- * Whether an address belongs to another function. A label in a function counts as a separate
+ * Return whether an address belongs to another function. A label in a function counts as a separate
  * function, to which the instructions after it belong.
  */
 static bool is_others(const struct walk *walk, uint64_t place)

@@ -84,7 +84,8 @@ struct annotated_entry {
 };
 
 /**
- * struct annotated_function - a function with costs, or addresses of an object in no function
+ * struct annotated_function - a function with costs, or addresses of an object outside all
+ * functions
  * @name:	name of the function, or of the object
  * @known:	set for a function, which begins at @start
  * @object, @file, @line: place of the function; NULL and 0 if unknown
@@ -183,7 +184,7 @@ struct annotated_row {
 void annotated_rows(struct annotated *annotated, const struct annotated_function *function,
 		    void (*each)(void *context, const struct annotated_row *row), void *context);
 
-/** annotated_has_code() - whether a file contains the function's code */
+/** annotated_has_code() - return whether a file contains the function's code */
 bool annotated_has_code(struct annotated *annotated, const struct annotated_function *function);
 
 #endif /* SIFIVE_TRACE_ANNOTATED_H */

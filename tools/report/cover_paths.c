@@ -33,7 +33,7 @@ static void put_executed(const struct table *table, uint64_t executed)
 	put_count(table, executed);
 }
 
-/* Write how many times a loop's first block was executed per entry into the loop, on average. */
+/* Write the average number of executions of a loop's first block per entry into the loop. */
 static void put_iterations(const struct table *table, const struct path *path)
 {
 	const uint64_t times = table->paths->block[*path->block].times;

@@ -2,8 +2,8 @@
 /*
  * Finds the lines, functions and branches of the source executed in an instruction trace.
  *
- * Lines are those for which the program has code, as in its debug information, with gcov's
- * rules: a function begins at the line with its name, and its closing brace is not a line.
+ * The lines are those with code according to the program's debug information, with gcov's rules: a
+ * function begins at the line with its name, and its closing brace is not a line.
  */
 #ifndef SIFIVE_TRACE_COVERED_H
 #define SIFIVE_TRACE_COVERED_H

@@ -64,7 +64,10 @@ static bool is_nop(const uint8_t *bytes, unsigned int halfwords)
 	       halfwords == 2 && !memcmp(bytes, nop, sizeof(nop));
 }
 
-/* Whether execution can continue with the next instruction after one of this kind. */
+/*
+ * Return whether execution can continue with the next instruction after an instruction of this
+ * kind.
+ */
 static bool continues(unsigned int kind)
 {
 	return kind == FLOW_NEXT || kind == FLOW_BRANCH || kind == FLOW_CALL ||
@@ -219,7 +222,10 @@ static void find_lines(struct maker *maker, const struct covered_part *part)
 	}
 }
 
-/* Whether no code of the function follows at @next, so a call that ends there does not return. */
+/*
+ * Return whether no code of the function follows at @next, so a call that ends there does not
+ * return.
+ */
 static bool is_end(const struct maker *maker, size_t next)
 {
 	return next == maker->halfwords || maker->at[next].first;
@@ -313,7 +319,9 @@ static int compare_key(const void *key, const void *pair)
 	return by_number(key, &((const struct covered_pair *)pair)->key);
 }
 
-/* Whether a basic block contains a line's code; @block is the index of its first halfword. */
+/*
+ * Return whether a basic block contains a line's code; @block is the index of its first halfword.
+ */
 static bool has_line(const struct maker *maker, size_t block, uint32_t line)
 {
 	const uint64_t key = (uint64_t)block << 32 | line;
@@ -374,7 +382,9 @@ static uint64_t count_jumps(struct maker *maker, size_t block, uint32_t line, ui
 	return jumps;
 }
 
-/* Whether the preceding basic block also contains the line and can continue with this block. */
+/*
+ * Return whether the preceding basic block also contains the line and can continue with this block.
+ */
 static bool goes_on(const struct maker *maker, size_t block, uint32_t line)
 {
 	size_t before = block;

@@ -117,7 +117,7 @@ uint32_t covered_find_file(struct maker *maker, const char *name);
 uint32_t covered_find_line(struct maker *maker, const char *name, uint32_t line);
 
 /**
- * covered_is_new() - whether a function has not been processed before
+ * covered_is_new() - return whether a function has not been processed before
  * @start:	address of the function's first instruction
  *
  * Several units may describe an inline function of which the linker has kept only one copy.

@@ -29,7 +29,7 @@ struct graph {
 	struct report_rows rows;
 };
 
-/** graph_is_unknown() - whether no call on a path has a time */
+/** graph_is_unknown() - return whether no call on a path has a time */
 static inline bool graph_is_unknown(const struct tree_node *node)
 {
 	return node->untimed && !node->total;

@@ -65,7 +65,7 @@ static const struct tree *tree_of(const struct diff *diff, unsigned int side)
 
 /* ---- paths --------------------------------------------------------------- */
 
-/* Find the functions that are the same in both traces. Return false if out of memory. */
+/* Match the functions of the two traces. Return false if out of memory. */
 static bool pair_functions(struct diff *diff)
 {
 	struct functions *functions;
@@ -440,7 +440,7 @@ static void put_json_path(const struct diff *diff, struct report_rows *rows,
 	report_row_end(rows);
 }
 
-/* Whether a path costs enough in one of the traces, and is not too deep. */
+/* Return whether a path costs enough in one of the traces, and is not too deep. */
 static bool is_shown(const struct diff *diff, const struct path *path, uint32_t depth)
 {
 	const struct graph *graph = diff->graph[0];

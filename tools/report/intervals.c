@@ -312,8 +312,8 @@ static void end(struct intervals *intervals, struct current *current,
 	row->moved += point->moved;
 	row->lost += point->lost;
 	/*
-	 * If no function has run, instructions are missing, because a thread executes some before
-	 * its next record.
+	 * If no function has run, instructions are missing, because a thread executes instructions
+	 * before its next record.
 	 */
 	row->missing += current->missing || !current->functions;
 	add_time(row, current, &point->record->begin);

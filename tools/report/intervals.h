@@ -79,7 +79,7 @@ struct intervals *intervals_new(void);
 /** intervals_free() - free the intervals; NULL is allowed */
 void intervals_free(struct intervals *intervals);
 
-/** intervals_failed() - whether memory ran out */
+/** intervals_failed() - return whether memory ran out */
 bool intervals_failed(const struct intervals *intervals);
 
 /* Called from the callbacks of struct analysis_ops with the same names. */

@@ -52,7 +52,7 @@ static bool parse_column(struct report_column *column, const char *word, size_t 
 	       !*end && percent >= 1 && percent <= 99;
 }
 
-/* Whether an earlier column is the same as the latest one. */
+/* Return whether an earlier column is the same as the latest one. */
 static bool is_repeated(const struct report_columns *columns)
 {
 	unsigned int i, last = columns->count - 1;
@@ -93,7 +93,7 @@ bool report_wants_spread(const struct report_columns *columns)
 	return false;
 }
 
-/* Whether a column is computed from the times of calls. */
+/* Return whether a column is computed from the times of calls. */
 static bool needs_times(const struct report_columns *columns)
 {
 	unsigned int i;
@@ -214,7 +214,10 @@ int report_metrics(const struct profile *profile, const struct report_columns *c
 		add(metric, &count, METRIC_POINTS, 0, 9, "", "manual");
 	for (c = 0; c < counters->count; c++) {
 		unsigned int width = (unsigned int)strlen(counters->name[c]);
-		/* Leave room for the mark of inexact times, and of counts of events in turns. */
+		/*
+		 * Leave space for the mark of inexact times, and of counts of events that take
+		 * turns.
+		 */
 		unsigned int least = c < counters->times || counters->turn[c] ? 11 : 9;
 
 		/* Times on and off the CPU belong to a thread; samples may belong to a hart. */
@@ -345,7 +348,7 @@ static bool has_samples_alone(const struct profile_row *row)
 	return !row->calls && !row->points && (row->samples || row->samples_total);
 }
 
-/* Whether a metric omits the counts of samples because the counts of calls include them. */
+/* Return whether a metric omits the counts of samples because the counts of calls include them. */
 static bool counts_again(const struct profile *profile, const struct metric *metric)
 {
 	const uint64_t repeated = analysis_repeated(profile->analysis);

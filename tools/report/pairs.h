@@ -5,7 +5,7 @@
 
 #include "report.h"
 
-/* Stands for the row of a function in a trace that lacks the function. */
+/* Represents the row of a function that is not in the trace. */
 #define PAIRS_NO_ROW	((size_t)-1)
 
 /*

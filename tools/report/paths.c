@@ -124,8 +124,7 @@ static uint32_t find_block(const struct paths *paths, uint64_t address)
 }
 
 /*
- * Return the number of times that @to follows @from without a branch: after a call, or within a
- * single run.
+ * Return how often @to follows @from without a branch: after a call, or within a single run.
  */
 static uint64_t plain_times(const struct paths_block *from, const struct paths_block *to)
 {
@@ -136,8 +135,8 @@ static uint64_t plain_times(const struct paths_block *from, const struct paths_b
 }
 
 /*
- * Whether a transition stays within a call of a function. Calls and returns do not, even if they
- * lead to the same function.
+ * Return whether a transition stays within a call of a function. Calls and returns do not, even if
+ * they lead to the same function.
  */
 static bool is_inside(const struct executed_link *link)
 {
@@ -196,7 +195,7 @@ static struct way way_back(const struct paths *paths, const struct executed *exe
 	return best;
 }
 
-/* Return the number of times that @to follows @from. */
+/* Return how often @to follows @from. */
 static uint64_t times_between(const struct paths *paths, const struct executed *executed,
 			      uint32_t from, uint32_t to)
 {
@@ -218,7 +217,7 @@ struct maker {
 };
 
 /*
- * Whether a path continues with a block: the block is in no path yet, and this transition
+ * Return whether a path continues with a block: the block is in no path yet, and this transition
  * accounts for at least half of the executions of each of the two blocks it connects.
  */
 static bool is_mostly(const struct paths *paths, uint32_t block, const struct way *way)
@@ -333,7 +332,7 @@ static void make_path(struct maker *maker, uint32_t hottest, uint32_t *order)
 	count_entries(maker, path);
 }
 
-/* A block with which a path may begin. */
+/* A block at which a path may begin. */
 struct seed {
 	uint64_t	cost;
 	uint32_t	block;

@@ -43,7 +43,8 @@ struct paths_block {
  * @instructions: number of its instructions
  * @again:	number of times that the path's first block followed one of its blocks; if not 0,
  *		the path is a loop
- * @entered:	number of times that a loop was entered, or 0 if only before the trace began
+ * @entered:	number of times that a loop was entered, or 0 if it was entered only before the
+ *		trace began
  */
 struct path {
 	const uint32_t	*block;

@@ -27,7 +27,7 @@
  */
 #define OPENED		1ull
 #define BASE_SHIFT	32
-/* Stands for the function of a line without one. */
+/* Represents the function of a line that has none. */
 #define NO_FUNCTION	UINT32_MAX
 
 struct replay {
@@ -69,7 +69,7 @@ static const struct cli_group replay_groups[] = {
 	{ .options = NULL }
 };
 
-/* Whether --filter selects a function. */
+/* Return whether --filter selects a function. */
 static bool matches(const struct replay *replay, uint32_t function)
 {
 	char name[NAME_SIZE];
@@ -100,7 +100,7 @@ static unsigned int base_of(const struct replay *replay, const struct analysis_t
 	return base || depth <= thread->depth || !matches(replay, function) ? base : depth;
 }
 
-/* Whether to show a line: see base_of(). */
+/* Return whether to show a line: see base_of(). */
 static bool wanted(const struct replay *replay, const struct analysis_thread *thread,
 		   unsigned int depth, uint32_t function)
 {
@@ -228,7 +228,7 @@ static void on_enter(void *context, struct analysis_thread *thread)
 	struct replay *replay = context;
 	unsigned int base;
 
-	/* The frame has no base of its own yet. */
+	/* The frame does not have its own base yet. */
 	thread->depth--;
 	base = base_of(replay, thread, thread->depth + 1, frame->function);
 	thread->depth++;

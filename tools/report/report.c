@@ -92,7 +92,9 @@ void report_put_name(const struct report_options *options, struct output *out,
 
 	put_string(out, "  ");
 	if (options->cut && text_columns(name) > room && options->by == PROFILE_BY_LINE) {
-		/* The end of a path, with the line's number, says more than its beginning. */
+		/*
+		 * The end of a path, with the line number, is more informative than its beginning.
+		 */
 		put_string(out, "...");
 		put_string(out, name + text_bytes(name, text_columns(name) - (room - 3)));
 	} else if (options->cut && text_columns(name) > room) {
@@ -600,7 +602,7 @@ static int run(struct report_options *options)
 	return result;
 }
 
-/* An interval can be part of any call, so no call is too short. */
+/* An interval can be part of any call, so calls of any length are needed. */
 static int check_intervals(struct report_options *options)
 {
 	if (options->sort || options->columns.count)

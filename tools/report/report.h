@@ -129,7 +129,7 @@ void report_notes(const struct analysis *analysis, const struct input *input);
 /** report_set_columns() - @set function of the option --columns */
 int report_set_columns(void *at, const struct cli_option *option, const char *value);
 
-/** report_wants_spread() - whether a column needs the spread of the calls' times */
+/** report_wants_spread() - return whether a column needs the spread of the calls' times */
 bool report_wants_spread(const struct report_columns *columns);
 
 /**
@@ -150,10 +150,10 @@ int report_metrics(const struct profile *profile, const struct report_columns *c
 uint64_t report_value(const struct profile *profile, size_t row,
 		      const struct metric *metric);
 
-/** report_is_scaled() - whether a number is an estimate because its event takes turns */
+/** report_is_scaled() - return whether a number is an estimate because its event takes turns */
 bool report_is_scaled(const struct profile *profile, const struct metric *metric);
 
-/** report_is_scaled_count() - whether a number is followed by the share of its cycles */
+/** report_is_scaled_count() - return whether a number is followed by the share of its cycles */
 bool report_is_scaled_count(const struct profile *profile, const struct metric *metric);
 
 /* Suffix of the name of a column with shares. */
@@ -178,10 +178,10 @@ void report_turns(struct output *out, const struct analysis *analysis);
 /** report_json_turns() - like report_turns(), but as JSON */
 void report_json_turns(struct output *out, const struct analysis *analysis);
 
-/** report_is_unknown() - whether no call of a row has a time, as after a loss */
+/** report_is_unknown() - return whether no call of a row has a time, for example after a loss */
 bool report_is_unknown(const struct profile *profile, size_t row, const struct metric *metric);
 
-/** report_is_uncertain() - whether a row's number is not exact, and is marked "~" */
+/** report_is_uncertain() - return whether a row's number is inexact, and is marked "~" */
 bool report_is_uncertain(const struct profile *profile, size_t row,
 			 const struct metric *metric);
 
@@ -212,14 +212,14 @@ const char *report_counts_word(const struct profile *profile, size_t row);
 int report_sort_metric(const struct report_options *options,
 		       const struct metric *metric, unsigned int count);
 
-/** report_is_counter() - whether a number is a counter's count */
+/** report_is_counter() - return whether a number is a counter's count */
 static inline bool report_is_counter(const struct metric *metric)
 {
 	return metric->kind == METRIC_COUNTER_TOTAL || metric->kind == METRIC_COUNTER_SELF;
 }
 
 /**
- * report_is_spread() - whether a number is an average, minimum, maximum or percentile of the
+ * report_is_spread() - return whether a number is an average, minimum, maximum or percentile of the
  * calls' times
  */
 static inline bool report_is_spread(const struct metric *metric)
@@ -227,14 +227,14 @@ static inline bool report_is_spread(const struct metric *metric)
 	return metric->kind >= METRIC_AVERAGE && metric->kind <= METRIC_QUANTILE;
 }
 
-/** report_is_time() - whether a number is in ticks */
+/** report_is_time() - return whether a number is in ticks */
 static inline bool report_is_time(const struct metric *metric)
 {
 	return metric->kind == METRIC_TOTAL || metric->kind == METRIC_SELF || metric->time ||
 	       report_is_spread(metric);
 }
 
-/** report_is_share() - whether a number is a percentage, which csv omits */
+/** report_is_share() - return whether a number is a percentage, which csv omits */
 static inline bool report_is_share(const struct metric *metric)
 {
 	return metric->kind == METRIC_SELF_SHARE || metric->kind == METRIC_TOTAL_SHARE ||
@@ -293,7 +293,7 @@ void report_json_end(struct output *out, const struct input *input,
 		     const struct analysis *analysis);
 
 /**
- * report_has_threads() - whether to show threads' times on and off the CPU: if they are
+ * report_has_threads() - return whether to show threads' times on and off the CPU: if they are
  * known, --time selects the whole trace, and the user has not given --tid
  */
 bool report_has_threads(const struct input *input, const struct analysis *analysis);
@@ -353,7 +353,8 @@ void report_tell_coverage(const struct input * const *input, unsigned int count,
 			  struct output *out);
 
 /**
- * report_compares_times() - whether times can be compared: all traces have a tick rate, or none
+ * report_compares_times() - return whether times can be compared: all traces have a tick rate, or
+ * none
  *
  * If not, this is reported.
  */

@@ -71,7 +71,7 @@ static unsigned int column(const struct diff *diff, unsigned int run,
 	return c;
 }
 
-/* Whether a trace lacks a metric's counts; a hart's counts do not replace a thread's. */
+/* Return whether a trace lacks a metric's counts; a hart's counts do not replace a thread's. */
 static bool lacks(const struct diff *diff, unsigned int run,
 		  const struct metric *metric)
 {
@@ -80,8 +80,8 @@ static bool lacks(const struct diff *diff, unsigned int run,
 }
 
 /*
- * Whether a trace has a metric; if so, set @same to that metric with the column that its counter
- * has in this trace.
+ * Return whether a trace has a metric; if so, set @same to that metric with the column that its
+ * counter has in this trace.
  */
 static bool has_value(const struct diff *diff, const struct pair *pair, unsigned int run,
 		      const struct metric *metric, struct metric *same)
@@ -125,7 +125,7 @@ static bool is_uncertain(const struct diff *diff, const struct pair *pair, unsig
 	       report_is_uncertain(profile_of(diff, run), pair->row[run], &same);
 }
 
-/* Whether any run of a side lacks a metric's counts. */
+/* Return whether any run of a side lacks a metric's counts. */
 static bool side_lacks(const struct diff *diff, unsigned int side, const struct metric *metric)
 {
 	unsigned int i;
@@ -136,7 +136,7 @@ static bool side_lacks(const struct diff *diff, unsigned int side, const struct 
 	return false;
 }
 
-/* Whether @is is true for any run of a side. */
+/* Return whether @is is true for any run of a side. */
 static bool any(const struct diff *diff, const struct pair *pair, unsigned int side,
 		const struct metric *metric,
 		bool (*is)(const struct diff *, const struct pair *, unsigned int,
@@ -381,7 +381,7 @@ static void put_rows(struct diff *diff, size_t lines)
 		report_json_end(diff->out, NULL, NULL);
 }
 
-/* Only a change that is not due to chance has a confidence, which is not rounded up. */
+/* Only a change that is not due to chance has a confidence; it is not rounded up. */
 static void put_named(const struct diff *diff, const struct pair *pair)
 {
 	char text[UNITS_SIZE] = "-";
@@ -486,7 +486,7 @@ static void choose_metrics(struct diff *diff)
 }
 
 /*
- * Whether a count is an estimate in either of two traces, because its event takes turns with
+ * Return whether a count is an estimate in either of two traces, because its event takes turns with
  * others.
  */
 static bool is_scaled(const struct diff *diff, const struct metric *metric)
@@ -553,7 +553,7 @@ static double test(const struct diff *diff, const struct pair *pair, bool *teste
 }
 
 /*
- * Set the functions' confidences. Those whose runs are all the same cannot differ, and do not
+ * Set the functions' confidences. Functions whose runs are all equal cannot differ, and do not
  * count as tested.
  */
 static bool test_all(struct diff *diff)

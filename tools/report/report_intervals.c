@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* report --by interval: shows the counts between two records, and what ran there. */
+/* report --by interval: shows the counts between two records, and which functions ran there. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -330,7 +330,7 @@ static struct fault *find_faults(const struct analysis *analysis, size_t *count)
 	return fault;
 }
 
-/* Whether records of page faults may be missing. */
+/* Return whether records of page faults may be missing. */
 static bool lacks_faults(const struct input *input, const struct analysis *analysis)
 {
 	return oncpu_stats(analysis_oncpu(analysis))->losses || input->meta.lost.switches ||

@@ -267,7 +267,7 @@ static int open_file(const char *path, const char **error)
 	return -1;
 }
 
-/* Check the sizes first, because libdwfl inflates a section completely, whatever its size. */
+/* Check the sizes first, because libdwfl inflates sections completely, regardless of their size. */
 static void check_sizes(struct image *image, const char *path)
 {
 	GElf_Addr bias;
@@ -283,7 +283,10 @@ static void check_sizes(struct image *image, const char *path)
 		       path);
 }
 
-/* Whether a file that was found by its name or build-id is usable as separate debug information. */
+/*
+ * Return whether a file that was found by its name or build-id is usable as separate debug
+ * information.
+ */
 static bool is_usable(int fd, const char *path)
 {
 	struct inflate too_far = { 0 };

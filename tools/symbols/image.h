@@ -46,15 +46,15 @@ struct image *image_open(const char *path, const char *debug,
 			 const char **error);
 
 /**
- * image_is_program() - whether a path names an ELF file; other kinds of files, which
- * could block, are not opened
+ * image_is_program() - return whether a path names an ELF file; other kinds of files, which could
+ * block, are not opened
  */
 bool image_is_program(const char *path);
 
-/** image_is_foreign() - whether an ELF file is for a processor other than RISC-V */
+/** image_is_foreign() - return whether an ELF file is for a processor other than RISC-V */
 bool image_is_foreign(const char *path);
 
-/** image_has_tracer() - whether the program is linked with the tracing library */
+/** image_has_tracer() - return whether the program is linked with the tracing library */
 bool image_has_tracer(const struct image *image);
 
 /** image_close() - free an image; NULL is allowed */
@@ -107,7 +107,7 @@ struct Dwfl_Module;
 /** image_module() - return the file as a libdwfl module */
 struct Dwfl_Module *image_module(const struct image *image);
 
-/** image_is_wide() - whether a file's addresses are 64 bits wide */
+/** image_is_wide() - return whether a file's addresses are 64 bits wide */
 bool image_is_wide(const struct image *image);
 
 /**

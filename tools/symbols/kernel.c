@@ -17,7 +17,9 @@
 
 /* Maximum size of the file; a typical size is 2 MB. */
 #define BYTES_MAX	(16 << 20)
-/* Maximum length of a function: an address further from the nearest symbol is in no function. */
+/*
+ * Maximum length of a function: an address further from the nearest symbol is not in any function.
+ */
 #define FUNCTION_MAX	(1 << 20)
 
 struct kernel {
@@ -175,7 +177,7 @@ const struct kernel_function *kernel_find(const struct kernel *kernel, uint64_t 
 	}
 	if (!low || address - kernel->function[low - 1].start >= FUNCTION_MAX)
 		return NULL;
-	/* Of several names at one address, always use the same one. */
+	/* If there are several names at one address, always use the same one. */
 	while (low > 1 && kernel->function[low - 2].start == kernel->function[low - 1].start)
 		low--;
 	return &kernel->function[low - 1];

@@ -31,7 +31,7 @@ struct lines_row {
 };
 
 /**
- * struct lines_function - a function, or a part of one that the compiler placed elsewhere
+ * struct lines_function - a function, or a part of it that the compiler placed elsewhere
  * @start, @end: addresses in the file, @end exclusive
  * @file, @line: place of its declaration; NULL and 0 if unknown
  * @part:	set for a part placed elsewhere, which follows its function in the array

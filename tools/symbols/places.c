@@ -72,7 +72,7 @@ static bool overlap(const struct meta_object *a, const struct meta_object *b)
 	return a->start < b->end && b->start < a->end;
 }
 
-/* Whether another object had the same addresses, at another time or in another process. */
+/* Return whether another object had the same addresses, at another time or in another process. */
 static bool is_shared(const struct meta *meta, size_t i)
 {
 	const struct meta_object *object = &meta->object[i];
@@ -353,7 +353,7 @@ uint64_t places_find(struct places *places, uint64_t address, const uint64_t *ti
 		if (!was_there(places->meta, places->sorted[i], address, *time, process))
 			continue;
 		/*
-		 * If the process is unknown and several objects match, the object is unknown too.
+		 * If the process is unknown and several objects match, the object is also unknown.
 		 */
 		if (found && process == NO_PROCESS && places->meta->processes)
 			return address;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Tells apart objects that had the same addresses, at different times or in several processes.
+ * Distinguishes objects that had the same addresses, at different times or in several processes.
  * Each of them is assigned separate addresses, which no program can use, so that an address
  * identifies one object.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* See stubs.h; the RISC-V psABI describes the stubs. */
+/* See stubs.h. The RISC-V psABI describes the stubs. */
 #include <endian.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -209,7 +209,7 @@ bool symbols_split(char *text, uint64_t *bias)
 	return true;
 }
 
-/* Add a file for addresses that are in no object of the side-car file. */
+/* Add a file for addresses that are not in any object of the side-car file. */
 static int add_given(struct symbols *symbols, unsigned int index,
 		     uint64_t bias)
 {
@@ -409,7 +409,7 @@ uint64_t symbols_place_at(const struct symbols *symbols, uint64_t address,
 	return symbols ? places_find(symbols->places, address, time, NULL) : address;
 }
 
-/* Whether a file matches the object in memory, as far as build-ids show. */
+/* Return whether a file matches the object in memory, as far as build-ids show. */
 static bool right_file(const struct object *object, const char *path)
 {
 	char id[IMAGE_BUILD_ID_SIZE];
@@ -560,7 +560,7 @@ static bool begins(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
-/* Whether a function belongs to the tracing library in a statically linked program. */
+/* Return whether a function belongs to the tracing library in a statically linked program. */
 static bool is_tracer(const struct image *image, const char *function)
 {
 	static const char * const names[] = {

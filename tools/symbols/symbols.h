@@ -255,7 +255,7 @@ bool symbols_named(struct symbols *symbols, const char *name, uint64_t *start,
  */
 const char *symbols_path(struct symbols *symbols, uint64_t address);
 
-/** symbols_probed() - whether an address is where the kernel executes probed instructions */
+/** symbols_probed() - return whether an address is where the kernel executes probed instructions */
 bool symbols_probed(struct symbols *symbols, uint64_t address);
 
 /**

@@ -358,8 +358,8 @@ static void begin(struct unwind *unwind, uint64_t mask)
 }
 
 /*
- * Whether the kernel can have written a signal frame at @frame when it interrupted code with the
- * stack pointer @sp. A signal frame is below @sp, or on the alternate stack (the @size bytes at
+ * Return whether the kernel can have written a signal frame at @frame when it interrupted code with
+ * the stack pointer @sp. A signal frame is below @sp, or on the alternate stack (the @size bytes at
  * @start) if @sp is not there. The stack pointer of the interrupted code cannot be among the frames
  * of the handler and its callees.
  */
@@ -406,7 +406,7 @@ static bool leave_signal(struct unwind *unwind, const struct layout *layout)
 
 /*
  * Continue from a signal handler's return address, which is in the vdso, to the interrupted code.
- * Code that is in no object can also be the vdso, because the trace may not list the vdso.
+ * Code that is not in any object can also be the vdso, because the trace may not list the vdso.
  * Return false if there was no handler; @end is then PERFREC_CUT or PERFREC_UNKNOWN.
  */
 static bool leave_handler(struct unwind *unwind, struct symbols *symbols, uint64_t *end)

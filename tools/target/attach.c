@@ -23,7 +23,7 @@
 #include "proc.h"
 #include "running.h"
 
-/* Process id of the command, which records. */
+/* Process id of the recording command. */
 static pid_t recorder;
 
 /* Maximum number of arguments in the trace's description; further ones are omitted. */
@@ -73,7 +73,7 @@ static int read_arguments(struct attached *process)
 	return 0;
 }
 
-/* Read the process's parent and start time; the name in parentheses may contain anything. */
+/* Read the process's parent and start time; the name in parentheses may contain any characters. */
 static void read_stat(struct attached *process)
 {
 	char text[1024], *end;
@@ -129,7 +129,8 @@ static int look_at(struct attached *process, pid_t pid)
 }
 
 /*
- * Return the process of a thread, or 0 if the thread has ended. Threads also have folders in /proc.
+ * Return the process of a thread, or 0 if the thread has ended. Threads, too, have folders in
+ * /proc.
  */
 static pid_t process_of(pid_t thread)
 {
@@ -240,7 +241,7 @@ out:
 	return error;
 }
 
-/* Whether the process may run on CPUs other than @cpus. */
+/* Return whether the process may run on CPUs other than @cpus. */
 static bool may_leave(pid_t pid, const cpu_set_t *cpus)
 {
 	cpu_set_t its, both;

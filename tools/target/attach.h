@@ -44,7 +44,7 @@ struct attach {
 	size_t		count;
 };
 
-/** attach_wanted() - whether the user has selected running processes to record */
+/** attach_wanted() - return whether the user has selected running processes to record */
 static inline bool attach_wanted(const struct attach *attach)
 {
 	return attach->pids || attach->user || attach->cgroup;

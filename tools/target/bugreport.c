@@ -153,7 +153,7 @@ static int visible(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-/* List the entries of a folder, sorted. A folder that cannot be read has none. */
+/* List the entries of a folder, sorted. A folder that cannot be read counts as empty. */
 static int list_folder(const char *path, struct dirent ***entries)
 {
 	int count = scandir(path, entries, visible, by_name);
@@ -284,7 +284,7 @@ static void put_encoder(const struct sifive_trace_encoder *e)
 	    e->ts_type, e->ts_width, e->flags);
 }
 
-/* Return a flag as text, which is known only for encoders in the last capture. */
+/* Return a flag as text; flags are known only for encoders in the last capture. */
 static const char *in_capture(const struct sifive_trace_encoder *e, uint32_t flag)
 {
 	if (!(e->flags & SIFIVE_TRACE_ENCODER_SELECTED))

@@ -139,8 +139,8 @@ int capture_try(const struct perf_setup *wanted, bool threads, struct capture_ma
 }
 
 /*
- * Write the name that the user gave an event. It is empty for a standard event, whose name readers
- * know.
+ * Write the name that the user gave an event. The name is empty for a standard event, because
+ * readers know it.
  */
 static void put_event(struct output *out, const char *name)
 {
@@ -327,7 +327,7 @@ bool capture_short(const char *name, uint64_t bytes)
 	return true;
 }
 
-/* Whether the capture is in trace SRAM, which cannot be read while it is being written. */
+/* Return whether the capture is in trace SRAM, which cannot be read while it is being written. */
 bool capture_locked(int fd)
 {
 	struct sifive_trace_sink sink;

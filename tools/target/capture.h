@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Captures in the command's own session, in which the kernel samples a program or everything that
- * runs. Also saves captures, including those of other sessions, to files.
+ * runs. Also saves captures to files, including captures of other sessions.
  */
 #ifndef SIFIVE_TRACE_CAPTURE_H
 #define SIFIVE_TRACE_CAPTURE_H
@@ -187,7 +187,7 @@ int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *
 int capture_running(int fd, const char *path, uint32_t index, uint32_t sinks,
 		    struct sifive_trace_sink *sink);
 
-/** capture_records() - whether a program that traces itself is recording now */
+/** capture_records() - return whether a program that traces itself is recording now */
 bool capture_records(const struct capture_mark *mark);
 
 /**

@@ -119,7 +119,7 @@ static int open_status(struct sifive_trace_status *status)
 	return -1;
 }
 
-/* Whether sifive-trace start began the current session. */
+/* Return whether sifive-trace start began the current session. */
 static bool is_ours(const struct sifive_trace_status *status,
 		    const struct state *state)
 {
@@ -282,7 +282,7 @@ static int hold(struct perf_setup *setup, int ready)
 	return EXIT_OK;
 }
 
-/* Create the folder. Use an existing one only if no other user can create links in it. */
+/* Create the folder. Use an existing folder only if no other user can create links in it. */
 static int make_folder(void)
 {
 	struct stat status;
@@ -630,7 +630,7 @@ static const struct cli_group dump_groups[] = {
 	{ NULL, dump_options, 0 }, { .options = NULL }
 };
 
-/* Whether bytes are left to write; a drained capture returns each of them only once. */
+/* Return whether bytes are left to write; a drained capture returns each of them only once. */
 static bool has_bytes(int fd, const struct sifive_trace_status *status)
 {
 	uint64_t left = 0, given = 0;

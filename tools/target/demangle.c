@@ -49,8 +49,8 @@ char *demangle(const char *symbol)
 }
 
 /*
- * Return the opening bracket for the closing one at @at, or NULL: a bracket in an operator's name
- * may have none.
+ * Return the opening bracket that matches the closing one at @at, or NULL if there is none, which
+ * can happen in an operator's name.
  */
 static char *partner(char *name, char *at)
 {

@@ -25,7 +25,7 @@ char *demangle(const char *symbol);
  */
 char *demangle_cut(char *name);
 
-/** demangle_possible() - whether this machine has a C++ library */
+/** demangle_possible() - return whether this machine has a C++ library */
 bool demangle_possible(void);
 
 #endif /* SIFIVE_TRACE_DEMANGLE_H */

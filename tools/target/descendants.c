@@ -204,7 +204,7 @@ void descendants_event(struct descendants *d, const struct perf_event_header *re
 		execute(d, comm);
 }
 
-/* ---- the processes that have not joined --------------------------------------- */
+/* ---- processes that have not joined --------------------------------------- */
 
 static bool has_joined(const struct tree *tree, pid_t pid)
 {

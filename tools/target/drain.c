@@ -135,7 +135,7 @@ void drain_limit(struct drain *d, uint64_t most, uint64_t time, bool wait, bool 
 	d->progress = !quiet && isatty(STDERR_FILENO);
 }
 
-/* Shorten a wait so that it ends no later than the time limit. */
+/* Shorten a wait so that it does not exceed the time limit. */
 static void shorten(const struct drain *d, struct timespec *longest)
 {
 	uint64_t now = perf_device_now(), left = d->until > now ? d->until - now : 0;
@@ -165,7 +165,7 @@ const struct timespec *drain_event(const struct drain *d, struct pollfd *event,
 	return longest;
 }
 
-/* Whether this is the capture to copy and, if @runs is set, whether it is also running. */
+/* Return whether this is the capture to copy and, if @runs is set, whether it is also running. */
 static bool is_ours(const struct drain *d, bool runs)
 {
 	struct sifive_trace_status status = { .size = sizeof(status) };
@@ -187,8 +187,8 @@ static void fail(const struct drain *d, struct drain_sink *s)
 }
 
 /*
- * Write bytes to the file of a sink. After a failed write, such as when the disk is full, only
- * count them, so that copying continues and the loss is known.
+ * Write bytes to the file of a sink. After a failed write, for example to a full disk, only count
+ * them, so that copying continues and the loss is known.
  */
 static void write_file(const struct drain *d, struct drain_sink *s, const char *from,
 		       size_t size)
@@ -238,7 +238,7 @@ static uint64_t all_bytes(const struct drain *d)
 	return bytes;
 }
 
-/* Return the number of bytes remaining until the limit; fewer than LEAST count as none. */
+/* Return the number of bytes that remain until the limit, or 0 if there are fewer than LEAST. */
 static uint64_t room(const struct drain *d)
 {
 	return d->most ? d->most - all_bytes(d) : UINT64_MAX;
@@ -260,7 +260,7 @@ static void fail_read(const struct drain *d, struct drain_sink *s, int error)
 	       error == EBUSY ? "another program is reading it" : strerror(error));
 }
 
-/* Whether the capture is running, after read() has returned @got bytes. */
+/* Return whether the capture is running, after read() has returned @got bytes. */
 static bool is_running(ssize_t got)
 {
 	return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
@@ -350,7 +350,7 @@ static void hide(const struct drain *d)
 		fputs("\r\033[K", stderr);
 }
 
-/* Whether sinks have lost bytes since the last look. */
+/* Return whether sinks have lost bytes since the last look. */
 static bool has_lost(const struct drain *d, const struct sifive_trace_status *status)
 {
 	uint64_t gaps = 0, lost = 0;

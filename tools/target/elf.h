@@ -38,7 +38,7 @@ int elf_open(const char *path, size_t most, struct elf *elf);
 
 void elf_close(struct elf *elf);
 
-/** elf_has() - whether a NUL-terminated name is anywhere in the file */
+/** elf_has() - return whether the file contains a NUL-terminated name */
 bool elf_has(const struct elf *elf, const char *name);
 
 /** elf_interpreter() - return a file's interpreter, or NULL */

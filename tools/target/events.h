@@ -45,7 +45,7 @@ const struct family *family_of(const char *cpu);
  */
 char *events_translate(const char *list, const struct family *family);
 
-/** events_firmware() - whether firmware counts any event of @list, which may be NULL */
+/** events_firmware() - return whether firmware counts any event of @list, which may be NULL */
 bool events_firmware(const char *list);
 
 /** events_usual() - get general, cache or firmware event @index; return false after the last */

@@ -15,8 +15,8 @@
  * @given:	argument of -o, or NULL to use trace.rtd
  * @path:	set to the path of the file; if -o names a folder, that of trace.rtd in it
  *
- * The command follows a link only if the user has named it, not if the command chose or derived its
- * name. Return: 0, or -1 after printing an error.
+ * The command follows a link only if the user has named it, but not if the command has chosen or
+ * derived its name. Return: 0, or -1 after printing an error.
  */
 int files_path(const char *given, char *path, size_t size);
 

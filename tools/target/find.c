@@ -76,7 +76,7 @@ static void consider(void *argument, const char *name, uint64_t start, uint64_t 
 	free(full);
 }
 
-/* Whether the first @length bytes of a symbol's name are the function's name. */
+/* Return whether the first @length bytes of a symbol's name are the function's name. */
 static bool names_function(const struct search *s, const char *name, size_t length)
 {
 	struct search one = { .name = s->name, .nearest = { .wanted = "" } };
@@ -130,8 +130,8 @@ static bool is_within(const struct search *s, uint64_t address)
 }
 
 /*
- * Whether an instruction can leave the function. Conditional branches are not considered: gcc
- * generates none that do.
+ * Return whether an instruction can leave the function. Conditional branches are not considered,
+ * because gcc does not generate any that leave a function.
  */
 static bool is_exit(const struct search *s, const struct instruction *instruction)
 {
@@ -139,7 +139,9 @@ static bool is_exit(const struct search *s, const struct instruction *instructio
 	       (instruction->kind == FLOW_JUMP && !is_within(s, instruction->target));
 }
 
-/* Whether an instruction jumps back to the function's start; recursive calls do not count. */
+/*
+ * Return whether an instruction jumps back to the function's start; recursive calls do not count.
+ */
 static bool is_loop(const struct search *s, const struct instruction *instruction)
 {
 	return (instruction->kind == FLOW_BRANCH || instruction->kind == FLOW_JUMP) &&
@@ -250,8 +252,8 @@ int find_function(const struct program *program, const char *name, bool exits,
 }
 
 /*
- * Whether @path is the program or one of its shared objects. Inodes are compared, because a path
- * from the kernel contains no symbolic links, unlike the program's own paths.
+ * Return whether @path is the program or one of its shared objects. Inodes are compared, because a
+ * path from the kernel contains no symbolic links, unlike the program's own paths.
  */
 static bool is_part(const struct program *program, const char *path)
 {

@@ -51,7 +51,7 @@ bool gaps_room(struct gaps_room *room, const struct sifive_trace_status *status,
 {
 	const bool full = status->flags & SIFIVE_TRACE_STATUS_WAITING;
 	const uint64_t length = status->full_ns - room->full_ns;
-	/* Number of times that the buffer has run out of room since the last look. */
+	/* Number of times that the buffer has run out of room since the last check. */
 	const uint64_t times = status->fulls - room->fulls;
 	bool ends = (room->open || times) && (!full || last || (room->open && times));
 

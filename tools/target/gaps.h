@@ -15,7 +15,7 @@
 
 /**
  * struct gaps_entry - a time during which data was lost
- * @begin, @end: begin and end, in nanoseconds of CLOCK_MONOTONIC
+ * @begin, @end: its beginning and end, in nanoseconds of CLOCK_MONOTONIC
  * @bytes:	number of overwritten bytes
  * @dropped:	number of records that programs dropped because the buffer had no room
  */
@@ -42,11 +42,11 @@ struct gaps {
 /**
  * struct gaps_room - times when the buffer had no room, so records were dropped; the same for all
  * sinks
- * @open:	set if the buffer had no room at the last look
- * @begin:	begin of the current gap
- * @looked:	time of the last look
- * @full_ns:	total time that the buffer had had no room, at the last look
- * @fulls:	number of times that the buffer had run out of room, at the last look
+ * @open:	set if the buffer had no room at the last check
+ * @begin:	beginning of the current gap
+ * @looked:	time of the last check
+ * @full_ns:	total time without room in the buffer, as of the last check
+ * @fulls:	number of times that the buffer had run out of room, as of the last check
  * @dropped:	number of records dropped before the current gap
  */
 struct gaps_room {

@@ -15,7 +15,7 @@
 
 #define NAMES	"/proc/kallsyms"
 
-/* Whether a line names a function whose address is not hidden. */
+/* Return whether a line names a function whose address is not hidden. */
 static bool is_function(const char *line)
 {
 	const size_t digits = strspn(line, "0123456789abcdef");

@@ -18,7 +18,7 @@
 /* Maximum number of children that the command can have before it runs the program. */
 #define EARLIER_MAX	256
 
-/* These children, for example those of a shell that has executed the command. */
+/* These children, such as those of a shell that has executed the command. */
 static pid_t earlier[EARLIER_MAX];
 static size_t earlier_count;
 
@@ -188,7 +188,7 @@ static void forget_earlier(pid_t pid)
 			earlier[i--] = earlier[--earlier_count];
 }
 
-/* Whether the command has children that it did not have before it ran the program. */
+/* Return whether the command has children that it did not have before it ran the program. */
 static bool has_later(void)
 {
 	return !waitid(P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT) &&

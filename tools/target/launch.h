@@ -61,8 +61,8 @@ void launch_begin(void);
  * @launch:	program to run
  * @launched:	set to the result
  *
- * Signals that keys such as ^C send are left to the program. Signals that the command ignores, such
- * as under nohup(1), remain ignored, even in the program. Signals that would end the command remain
+ * Signals from keys such as ^C are left to the program. Signals that the command ignores, such as
+ * under nohup(1), remain ignored, even in the program. Signals that would end the command remain
  * blocked until launch_end(), so that it can write what it has recorded.
  *
  * Return: the program's exit status; 128 plus the number of the signal that ended it; or

@@ -61,7 +61,7 @@ static bool is_wanted(const struct listing *listing, const char *name)
 	       !fnmatch(listing->pattern, name, FNM_CASEFOLD);
 }
 
-/* The timestamp needs no counter, so it is always available. */
+/* The timestamp is always available, because it does not need a counter. */
 static bool is_timestamp(const struct perf_event_id *id)
 {
 	return id->type == SIFIVE_TRACE_EVENT_GENERAL &&

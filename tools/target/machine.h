@@ -35,7 +35,7 @@ void machine_file(const char *path, char *text, size_t size);
 /** machine_process() - write a process as "123 (name)" */
 void machine_process(int pid, char *text, size_t size);
 
-/** machine_capable() - whether this process has a capability */
+/** machine_capable() - return whether this process has a capability */
 bool machine_capable(int capability);
 
 /**
@@ -87,8 +87,8 @@ bool machine_encoder(int fd, uint32_t index,
 		     struct sifive_trace_encoder *encoder);
 
 /**
- * machine_untimed() - whether CONFIG found no timestamps in the messages of the last capture's
- *		encoders
+ * machine_untimed() - return whether CONFIG found no timestamps in the messages of the last
+ *		capture's encoders
  */
 bool machine_untimed(void);
 

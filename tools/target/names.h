@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Collects the names of threads that do not use the library, from /proc, and from perf's events
- * for threads that start, change their names, or exit.
+ * Collects the names of threads that do not use the library, from /proc and from perf's events for
+ * threads that start, change their names, or exit.
  */
 #ifndef SIFIVE_TRACE_NAMES_H
 #define SIFIVE_TRACE_NAMES_H

@@ -32,7 +32,7 @@ bool nodes_module(void)
 	return !access(DRIVERS OURS "encoder", F_OK);
 }
 
-/* Read the strings of a property, each NUL-terminated, followed by an empty one. */
+/* Read the NUL-terminated strings of a property, and add an empty string after them. */
 static bool property(const char *node, const char *name, char *text, size_t size)
 {
 	char path[PATH_MAX];
@@ -105,7 +105,9 @@ static bool device_link(const char *device, const char *name, char *target)
 	return realpath(path, target);
 }
 
-/* Whether the module's list of refused devices has a line "DEVICE: REASON" for the device. */
+/*
+ * Return whether the module's list of refused devices has a line "DEVICE: REASON" for the device.
+ */
 static bool refused(struct trace_node *node)
 {
 	char line[256], path[128];
@@ -126,7 +128,7 @@ static bool refused(struct trace_node *node)
 	return *node->detail;
 }
 
-/* Whether the first line of a file in a device's folder is @value. */
+/* Return whether the first line of a file in a device's folder is @value. */
 static bool holds(const char *device, const char *name, const char *value)
 {
 	char path[PATH_MAX], text[32];
@@ -139,7 +141,7 @@ static bool holds(const char *device, const char *name, const char *value)
 }
 
 /*
- * Whether the node's device waits for a supplier, such as a power domain, clock or reset
+ * Return whether the node's device waits for a supplier, such as a power domain, clock or reset
  * controller: the kernel probes the device only when all its suppliers have drivers. Links to
  * suppliers are named "supplier:BUS:DEVICE".
  */

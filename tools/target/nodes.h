@@ -42,7 +42,7 @@ struct trace_node {
 	char memory[128];
 };
 
-/** nodes_module() - whether the module is loaded or built in */
+/** nodes_module() - return whether the module is loaded or built in */
 bool nodes_module(void);
 
 /** nodes_find() - store up to NODES_MAX nodes in @nodes; return their number */

@@ -24,7 +24,7 @@ static bool is_vdso(const char *path)
 	return !strcmp(path, META_VDSO);
 }
 
-/* Whether this is code that the kernel maps into processes without a file. */
+/* Return whether this is code that the kernel maps into processes without a file. */
 static bool is_kernels(const char *path)
 {
 	return is_vdso(path) || !strcmp(path, META_PROBES);
@@ -307,7 +307,7 @@ static int newest_first(const void *left, const void *right)
 	return ((*a)->seen < (*b)->seen) - ((*a)->seen > (*b)->seen);
 }
 
-/* Whether two objects have an address in common at the same time. */
+/* Return whether two objects have an address in common at the same time. */
 static bool collide(const struct objects *objects, const struct object *one,
 		    const struct object *other)
 {
@@ -316,8 +316,8 @@ static bool collide(const struct objects *objects, const struct object *one,
 }
 
 /*
- * Store the objects that collide with no other one in @list; return their number. In order of
- * address, an object can collide only with objects that begin before its end.
+ * Store the objects that do not collide with other objects in @list; return their number. In order
+ * of address, an object can collide only with objects that begin before its end.
  */
 static size_t choose(const struct objects *objects, const struct object **list)
 {
@@ -353,7 +353,7 @@ static size_t bytes_of(const struct object *object)
 	return bytes;
 }
 
-/* Whether the object was replaced before the trace's clock started, or within one tick. */
+/* Return whether the object was replaced before the trace's clock started, or within one tick. */
 static bool is_too_short(const struct objects *objects, const struct object *object)
 {
 	return objects->clock.hz && !is_current(object) &&

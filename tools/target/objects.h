@@ -103,7 +103,7 @@ void objects_forget(struct objects *objects, const char *path);
 /** objects_fork() - record that a process has a child, which starts with the same mappings */
 void objects_fork(struct objects *objects, pid_t pid);
 
-/** objects_add() - add the objects of a process, if it has not ended */
+/** objects_add() - add the objects of a process unless it has ended */
 void objects_add(struct objects *objects, pid_t pid);
 
 /** objects_add_all() - add the objects of all processes that this user may inspect */

@@ -29,8 +29,7 @@
 #define NOT_IN_PRELOAD	" :$"
 
 /*
- * This symbol is in every file that calls the hooks, and in libc, which contains empty
- * hooks.
+ * This symbol is in every file that calls the hooks, and in libc, which defines empty hooks.
  */
 static const char hook[] = "__cyg_profile_func_enter";
 /* This symbol is in every file that loads objects at run time. */

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Exit codes of a command that runs programs, the same as those of a shell. */
+/* Exit codes of a command that runs programs, which are those of a shell. */
 #define EXIT_RECORD	125
 #define EXIT_CANNOT_RUN	126
 #define EXIT_NOT_FOUND	127

@@ -176,7 +176,7 @@ static const struct cli_group record_groups[] = {
 	{ .options = NULL }
 };
 
-/* Whether any option selects functions. */
+/* Return whether any option selects functions. */
 static bool selects_functions(const struct recording *r)
 {
 	return r->setup.options.filter || r->patterns.count || r->percent > 0 ||
@@ -298,7 +298,7 @@ static int check_calls(struct recording *r)
 	return 0;
 }
 
-/* Check -p, -u, -G: report options that need a program run by the command. */
+/* Check -p, -u and -G: report options that need a program run by the command. */
 static int check_attach(const struct recording *r)
 {
 	const struct attach *attach = &r->attach;
@@ -430,8 +430,8 @@ static int check_names(const struct recording *r)
 }
 
 /*
- * Make the filter and store its name in @filter, or "" if there is no filter or only the user's.
- * Return 0 or the exit status.
+ * Make the filter and store its name in @filter, or store "" if there is no filter or only the
+ * user's. Return 0 or the exit status.
  */
 static int make_filter(struct recording *r, char *filter)
 {
@@ -487,7 +487,7 @@ static int record_filtered(struct recording *r)
 }
 
 /*
- * Whether processes join the recording without --children: they do unless an option or the
+ * Return whether processes join the recording without --children: they do unless an option or the
  * program prevents it. --header-once does, because processes that share a channel each write a
  * header.
  */

@@ -276,8 +276,8 @@ static int begin_files(struct recording *r)
 
 /*
  * For launch.meanwhile. Write a side-car file each time the number of processes that have joined
- * has doubled, so that the trace can be read if the command is killed. Do not delay draining by
- * describing many.
+ * has doubled, so that the trace can be read if the command is killed. Describing many processes
+ * must not delay draining.
  */
 static void meanwhile_session(void *argument, const sigset_t *mask)
 {
@@ -299,7 +299,7 @@ static int begin_samples(struct recording *r)
 {
 	struct sifive_trace_status capture;
 
-	/* An earlier attempt may have failed half-way. */
+	/* An earlier attempt may have failed midway. */
 	if (*r->device.path)
 		perf_device_close(&r->device);
 	if (capture_begin(&r->device, &r->setup.parsed, r->join) ||
@@ -408,7 +408,8 @@ static void add_names(struct recording *r)
 }
 
 /*
- * Whether samples of several processes are recorded, each of which then contains its thread's id.
+ * Return whether samples of several processes are recorded, each of which then contains its
+ * thread's id.
  */
 static bool names_samples(const struct recording *r)
 {
@@ -438,8 +439,8 @@ static void begin_objects(struct recording *r)
 }
 
 /*
- * Whether expected samples are missing. If several processes are recorded, samples are expected
- * only if the user requested them: any of the processes may have written records.
+ * Return whether expected samples are missing. If several processes are recorded, samples are
+ * expected only if the user requested them: any of the processes may have written records.
  */
 static bool lacks_samples(const struct recording *r)
 {

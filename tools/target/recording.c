@@ -136,7 +136,9 @@ bool recording_has_kernel(const struct recording *r)
 	return r->setup.parsed.sampling.flags & SIFIVE_TRACE_SAMPLING_KERNEL;
 }
 
-/* Whether page faults or results of system calls show addresses of other users' processes. */
+/*
+ * Return whether page faults or results of system calls show addresses of other users' processes.
+ */
 static bool has_addresses_of_others(const struct recording *r)
 {
 	return (r->all || recording_attaches(r)) &&
@@ -187,7 +189,7 @@ void recording_forget_files(struct recording *r)
 	recording_remove_files(r);
 }
 
-/* Whether a trigger waits for an object that has its function. */
+/* Return whether a trigger waits for an object that has its function. */
 static bool waits(const struct recording *r)
 {
 	return r->reached.waits || r->slower.waits;
@@ -332,7 +334,7 @@ static void read_trigger(struct recording *r, struct trigger *trigger, bool ende
 		if (!ended && take_snapshot(r, trigger, &hit) <= 0)
 			continue;
 		/*
-		 * There is no snapshot for this call. The final trace is for the latest such call,
+		 * No snapshot was taken for this call. The final trace is for the latest such call,
 		 * unless the program records again.
 		 */
 		if (r->latest && r->last.to > hit.to)

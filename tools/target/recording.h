@@ -172,7 +172,7 @@ int record_check_join(struct recording *r);
 /** recording_give_library() - for launch.before: load the library into the program */
 int recording_give_library(void *argument);
 
-/** recording_limited() - whether --from or --depth was given */
+/** recording_limited() - return whether --from or --depth was given */
 static inline bool recording_limited(const struct recording *r)
 {
 	return r->part.from || r->part.depth;
@@ -220,7 +220,7 @@ void recording_announce(const struct recording *r, bool library);
  */
 void recording_announce_stop(const struct recording *r, const char *why);
 
-/** recording_attaches() - whether already running processes are recorded */
+/** recording_attaches() - return whether already running processes are recorded */
 static inline bool recording_attaches(const struct recording *r)
 {
 	return attach_wanted(&r->attach);
@@ -257,10 +257,10 @@ int recording_stay(const struct recording *r);
  */
 int recording_refuse(void);
 
-/** recording_drains() - whether the capture is read while it runs */
+/** recording_drains() - return whether the capture is read while it runs */
 bool recording_drains(const struct recording *r);
 
-/** recording_in_pieces() - whether --rotate was given */
+/** recording_in_pieces() - return whether --rotate was given */
 bool recording_in_pieces(const struct recording *r);
 
 /**
@@ -289,8 +289,8 @@ int recording_take(struct recording *r, int (*attempt)(struct recording *r));
 mode_t recording_restrict(const struct recording *r);
 
 /**
- * recording_has_kernel() - whether the trace contains kernel addresses, and perhaps stacks, which
- * only the user may read
+ * recording_has_kernel() - return whether the trace contains kernel addresses, and perhaps stacks,
+ * which only the user may read
  */
 bool recording_has_kernel(const struct recording *r);
 

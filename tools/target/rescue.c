@@ -29,8 +29,9 @@ static bool still_held(int fd, const struct capture_mark *mark,
 }
 
 /*
- * Whether the capture is the program's. If no process holds a session, only the first session since
- * @mark can be the program's: the owner of a later one is known only while it holds the session.
+ * Return whether the capture is the program's. If no process holds a session, only the first
+ * session since @mark can be the program's: the owner of a later session is known only while it
+ * holds the session.
  */
 static bool is_its_own(const struct capture_mark *mark,
 		       const struct sifive_trace_status *status)
@@ -98,7 +99,7 @@ int capture_compare(const char *path, const struct capture_mark *mark,
 	return error;
 }
 
-/* Whether @meta is the side-car file of a sink's file @name. */
+/* Return whether @meta is the side-car file of a sink's file @name. */
 static bool has_side_car(char name[PATH_MAX], char meta[SIDECAR_PATH], const char *path,
 			 uint32_t index, uint32_t sinks)
 {
@@ -146,7 +147,7 @@ static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
 	return 0;
 }
 
-/* Whether a child of the program still holds the session, so that SRAM cannot be read. */
+/* Return whether a child of the program still holds the session, so that SRAM cannot be read. */
 static bool is_busy(int fd, const char *path, uint32_t sinks)
 {
 	char name[PATH_MAX], meta[SIDECAR_PATH];
@@ -193,8 +194,8 @@ int capture_rescue(const char *path, const struct capture_mark *mark,
 }
 
 /*
- * Whether bytes were copied: these show that the program recorded, even if its library could not
- * write a side-car file.
+ * Return whether bytes were copied: these show that the program recorded, even if its library could
+ * not write a side-car file.
  */
 static bool has_bytes(const struct drain *drain)
 {
@@ -241,7 +242,7 @@ static int keep_bytes(const struct drain *drain)
 	return 1;
 }
 
-/* Whether the driver has freed the capture although no other session has replaced it. */
+/* Return whether the driver has freed the capture although no other session has replaced it. */
 static bool was_freed(const struct sifive_trace_status *status, const struct drain *drain)
 {
 	return status->capture == drain->capture && !status->buffer;

@@ -230,7 +230,7 @@ void rotate_show(const struct drain *d)
 	}
 }
 
-/* Whether @name is @base followed by a dot, a number, and optionally .meta. */
+/* Return whether @name is @base followed by a dot, a number, and optionally .meta. */
 static bool is_piece(const char *name, const char *base)
 {
 	size_t length = strlen(base), digits;

@@ -183,7 +183,8 @@ static int find_group(const char *cgroup, char *path)
 static struct running *found;
 
 /*
- * Maximum number of attempts to read all groups. An attempt fails if a group is removed meanwhile.
+ * Maximum number of attempts to read all groups. An attempt fails if a group is removed in the
+ * meantime.
  */
 #define WALKS	10
 

@@ -151,7 +151,7 @@ int setup_rotate(void *at, const struct cli_option *option, const char *value)
 	const char *unit = value + strspn(value, "0123456789");
 
 	*pieces = (struct setup_pieces){ 0 };
-	/* 5M is a size and 5m a time; a number without a unit may be either. */
+	/* 5M is a size, and 5m is a time; a number without a unit may be either. */
 	if (*unit && strcmp(unit, "m") && parse_size(value, &pieces->size) &&
 	    pieces->size >= SETUP_PIECE_LEAST)
 		return EXIT_OK;

@@ -73,7 +73,7 @@ struct setup_pieces {
 /** setup_rotate() - like setup_size(), but for a size or a time, stored as struct setup_pieces */
 int setup_rotate(void *at, const struct cli_option *option, const char *value);
 
-/** setup_sampled() - whether the kernel writes samples */
+/** setup_sampled() - return whether the kernel writes samples */
 bool setup_sampled(const struct setup *setup);
 
 /** setup_finish() - check the settings; return 0, or -1 after printing an error */

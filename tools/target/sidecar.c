@@ -19,7 +19,7 @@
 #include "machine.h"
 #include "sidecar.h"
 
-/* Begins the text that differs between the pieces of a recording. */
+/* Begins the part of the text that differs between the pieces of a recording. */
 #define PIECE		",\n\"piece\":"
 
 /* Begins the coverage and losses, in this command's side-car files and in the library's. */
@@ -195,7 +195,7 @@ static void put_coverage(const struct sifive_trace_sink *sink, uint64_t ran,
 	put_utc(sink, out);
 }
 
-/* Close @out and rename its file, @whole, to @meta, which remains as it is on failure. */
+/* Close @out and rename its file, @whole, to @meta, which is unchanged on failure. */
 static int replace(struct output *out, const char *whole, const char *meta)
 {
 	if (!output_close(out) && !rename(whole, meta))
@@ -240,15 +240,19 @@ int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sin
 	put_coverage(sink, ran, &status, drain, out);
 	put_lost(fd, &status, out);
 	error = replace(out, whole, path) || error;
-	/* A drained trace keeps its preliminary file, but no trace keeps that of an earlier one. */
+	/*
+	 * A drained trace keeps its preliminary file, but no trace keeps the file of an earlier
+	 * trace.
+	 */
 	if (error && !drain)
 		unlink(path);
 	return error ? -1 : 0;
 }
 
 /*
- * Open a side-car file to read it. In some folders, another user can replace it by a link to a file
- * that only this user may read. The text of such a file must not appear in the new side-car file.
+ * Open a side-car file to read it. In some folders, another user can replace it with a link to a
+ * file that only this user may read. The text of such a file must not appear in the new side-car
+ * file.
  */
 static FILE *open_meta(const char *meta)
 {
@@ -290,8 +294,8 @@ static char *read_meta(const char *meta)
 /*
  * Return the position of coverage and losses in @text or, in a side-car file that was written at
  * the program's start and has none, the position at which to insert them. Return NULL if the end of
- * the file is missing, as when the disk was full. Also read the duration of the run, if present.
- * The search relies on newlines, which strings do not contain.
+ * the file is missing, for example because the disk was full. Also read the duration of the run, if
+ * present. The search relies on newlines, which strings do not contain.
  */
 static char *coverage_of(char *text, uint64_t *ran)
 {

@@ -18,7 +18,7 @@ void snapshot_return_signal(void);
 /** snapshot_allow() - remove SIGUSR2 from the signal mask of a wait */
 void snapshot_allow(sigset_t *mask);
 
-/** snapshot_requested() - whether SIGUSR2 has arrived since the last call */
+/** snapshot_requested() - return whether SIGUSR2 has arrived since the last call */
 bool snapshot_requested(void);
 
 #endif /* SIFIVE_TRACE_SNAPSHOT_H */

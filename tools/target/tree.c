@@ -2,7 +2,7 @@
 /*
  * See tree.h. The library writes each thread and each object on a separate line, so that the file
  * can be read line by line. Children created by fork() have their parent's objects, so equal lines
- * are one object of several processes.
+ * describe one object of several processes.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -72,7 +72,9 @@ struct parts {
 
 /* ---- reading --------------------------------------------------------------- */
 
-/* Make room for one more element of @size bytes in an array whose size doubles as needed. */
+/*
+ * Make room for one more element of @size bytes in an array, whose size is doubled when necessary.
+ */
 static void *grow(struct parts *parts, void *array, size_t count, size_t size)
 {
 	void *more = array;
@@ -191,7 +193,7 @@ static char *value_of(char *line, const char *key)
 }
 
 /*
- * Cut off what follows an array's element in its line: a comma, or the end of the array and perhaps
+ * Remove what follows an array's element in its line: a comma, or the end of the array and perhaps
  * of the file.
  */
 static char *element(char *line)
@@ -306,7 +308,7 @@ static void read_folder(struct parts *parts, const char *path)
 		closedir(folder);
 }
 
-/* Whether a program ended before it could write its later threads and objects. */
+/* Return whether a program ended before it could write its later threads and objects. */
 static bool some_broke_off(const struct parts *parts)
 {
 	size_t i;

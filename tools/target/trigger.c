@@ -188,7 +188,8 @@ static struct trigger_thread *find_thread(struct trigger *trigger, pid_t tid)
 }
 
 /*
- * Forget the calls deeper in the stack, which grows down: longjmp() or an exception has left them.
+ * Forget the calls that are deeper in the stack, which grows down: longjmp() or an exception has
+ * ended them.
  */
 static void forget_left(struct trigger_thread *thread, uint64_t sp)
 {
@@ -232,7 +233,7 @@ static bool end(struct trigger *trigger, const struct probe_event *event, uint64
 	while (depth && thread->open[depth - 1].sp != event->sp)
 		depth--;
 	/*
-	 * No call has ended: this was a jump to an unknown target, which was within the function.
+	 * No call has ended: this was a jump to an unknown target within the function.
 	 */
 	if (!depth)
 		return false;
@@ -258,7 +259,9 @@ static void forget_all(struct trigger *trigger, uint64_t until)
 		trigger->unsure = until;
 }
 
-/* Whether the event makes a call trigger a snapshot; @from is set to the start of the call. */
+/*
+ * Return whether the event makes a call trigger a snapshot; @from is set to the start of the call.
+ */
 static bool is_hit(struct trigger *trigger, const struct probe_event *event, uint64_t *from)
 {
 	*from = event->time;

@@ -121,7 +121,7 @@ void trigger_read(struct trigger *trigger);
 /**
  * trigger_next() - look for a call that triggers a snapshot
  * @pid:	the process of the call, or 0 for any
- * @until:	time of the latest call to look at
+ * @until:	time of the latest call to consider
  * @covered:	time at which the latest snapshot was complete; calls that began earlier trigger
  *		none
  * @hit:	set to the call
@@ -131,7 +131,7 @@ void trigger_read(struct trigger *trigger);
 bool trigger_next(struct trigger *trigger, pid_t pid, uint64_t until, uint64_t covered,
 		  struct trigger_hit *hit);
 
-/** trigger_unset() - whether the function has no probes, because it was not found or was refused */
+/** trigger_unset() - whether the function has no probes because it was not found or was refused */
 static inline bool trigger_unset(const struct trigger *trigger)
 {
 	return trigger->waits || trigger->refused;

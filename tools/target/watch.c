@@ -70,7 +70,7 @@ void watch_report(int error)
 	       strerror(error));
 }
 
-/* Return the time for which an event has been enabled, which ends when its CPU goes offline. */
+/* Return how long an event has been enabled; this time ends when its CPU goes offline. */
 static uint64_t enabled(int fd)
 {
 	struct {
@@ -83,7 +83,7 @@ static uint64_t enabled(int fd)
 
 size_t watch_late(const struct watch *watch)
 {
-	/* Longer than the tick of any kernel's timer. */
+	/* Longer than a timer tick of any kernel. */
 	struct timespec moment = { .tv_nsec = 20000000 };
 	const long online = sysconf(_SC_NPROCESSORS_ONLN);
 	uint64_t *before = calloc(watch->cpus + 1, sizeof(*before));

@@ -99,8 +99,8 @@ static void put_when(const struct input *input, uint64_t ticks, char *text, size
 }
 
 /*
- * Whether the call began before the trace did, judging by the call's time or, if that is unknown,
- * by its duration.
+ * Return whether the call began before the trace did, judging by the call's time or, if that is
+ * unknown, by its duration.
  */
 static bool begins_later(const struct input *input)
 {

@@ -13,7 +13,7 @@
 /**
  * cause_time() - extend a wrapped time of the side-car file to a time of the trace
  * @ticks:	the time from the side-car file
- * @near:	a time of the trace, less than half the range of a timestamp away
+ * @near:	a time of the trace that is less than half the range of a timestamp away
  */
 uint64_t cause_time(const struct input *input, uint64_t ticks, uint64_t near);
 

@@ -173,7 +173,7 @@ static uint64_t earliest(uint64_t least, uint64_t time, uint64_t known)
 }
 
 /*
- * If a bit changed to 0 while messages were lost, a higher one changed to 1. The bits that were the
+ * If a bit changed to 0 while messages were lost, a higher bit changed to 1. The bits that were the
  * highest to change in a step after that are known.
  */
 static void carry(const struct window *window, struct nexus *nexus,
@@ -409,7 +409,7 @@ struct ending {
 	uint64_t	bits;
 };
 
-/* Whether a store with a known time follows its source's latest absolute time. */
+/* Return whether a store with a known time follows its source's latest absolute time. */
 static bool is_behind_absolute(const struct clocks *clocks, const struct store *store)
 {
 	return store->time_known && store->offset >= clocks->absolute[store->src];

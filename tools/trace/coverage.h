@@ -36,8 +36,8 @@ const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE]);
 bool coverage_cut(const struct input *input);
 
 /**
- * coverage_partial() - whether tables must report the coverage, because records are missing or were
- * left out, or because the trace was taken for one call
+ * coverage_partial() - return whether tables must report the coverage, because records are missing
+ * or were left out, or because the trace was taken for one call
  */
 bool coverage_partial(const struct input *input);
 

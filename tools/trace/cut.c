@@ -9,7 +9,7 @@
 #include "perfrec/perfrec.h"
 #include "switches.h"
 
-/* More words than there are in the longest header, or in the longest record with callers. */
+/* More words than the longest header, or the longest record with callers, can have. */
 #define WORDS	(162 + 2 * SIFIVE_TRACE_CALLERS_MAX)
 /* Maximum number of stores in a record of a channel without headers. */
 #define OTHERS	(SWITCHES_WORDS + 2)
@@ -194,7 +194,7 @@ static int on_store(struct cut *cut, const struct store *store)
 	stream = *slot;
 	if (!stream)
 		return -1;
-	/* Drop the oldest store, which belongs to no record or header. */
+	/* Drop the oldest store, which does not belong to any record or header. */
 	if (stream->words == WORDS) {
 		memmove(stream->begun, stream->begun + 1,
 			(WORDS - 1) * sizeof(stream->begun[0]));
@@ -214,7 +214,7 @@ static int on_store(struct cut *cut, const struct store *store)
 	return error ? -1 : 0;
 }
 
-/* Called if messages of source @src are missing, or of all sources if it is -1. */
+/* Called if messages of source @src are missing, or of all sources if @src is -1. */
 static void lose(struct cut *cut, int src)
 {
 	unsigned int source, channel;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Infers the width of the SRC field and the timestamp scheme from the bytes alone. With a wrong
- * width, bits of the field become part of the store's tag, or vice versa. The stores of one record
+ * Infers the width of the SRC field and the timestamp scheme from the bytes alone. If the width is
+ * wrong, bits of the field become part of the store's tag, or vice versa. The stores of one record
  * then have different channels, or values that do not fit their sizes, so they form neither headers
  * nor records.
  */

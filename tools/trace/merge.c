@@ -130,7 +130,7 @@ static int measure(const struct merge *merge, struct input *in)
 	return -1;
 }
 
-/* Whether a clock ran as fast as the common one, except for drift and read errors. */
+/* Return whether a clock ran as fast as the common one, except for drift and read errors. */
 static bool runs_evenly(const struct merge *merge, const struct input *in)
 {
 	const struct input *base = merge->base;
@@ -411,7 +411,7 @@ int merge_write(struct merge *merge, struct output *out)
 
 /* ---- the whole merge ------------------------------------------------------------ */
 
-/* Whether this trace is already open. */
+/* Return whether this trace is already open. */
 static bool is_open(const struct merge *merge, const char *path)
 {
 	struct stat own, other;

@@ -139,7 +139,7 @@ int merge_open(struct merge *merge, char **paths, unsigned int count);
 int merge_write(struct merge *merge, struct output *out);
 
 /**
- * merge_tell() - report what was merged, how precise its times are, and what was cut off
+ * merge_tell() - report what was merged, how precise the times are, and what was cut off
  * @next:	path of the trace to read next, or NULL if none
  */
 void merge_tell(const struct merge *merge, const char *next);

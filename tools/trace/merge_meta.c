@@ -22,7 +22,7 @@ static const char * const shared_keys[] = {
 };
 
 /*
- * Whether two traces are from the same recording. Their lists of threads may differ, because
+ * Return whether two traces are from the same recording. Their lists of threads may differ, because
  * threads may end before the second file is written.
  */
 static bool is_same_recording(const struct input *first, const struct input *other)
@@ -105,7 +105,7 @@ static bool lists_a_source_twice(const struct input *in)
 	return false;
 }
 
-/* Whether an earlier trace contains one of this trace's harts. */
+/* Return whether an earlier trace contains one of this trace's harts. */
 static bool has_known_hart(const struct merge *merge, const struct input *in)
 {
 	const struct input *other;
@@ -222,7 +222,7 @@ static bool any(const struct merge *merge, const char *key)
 	return false;
 }
 
-/* Whether a file was truncated, which a merged trace would hide. */
+/* Return whether a file was truncated, which a merged trace would hide. */
 static bool lacks_bytes(const struct input *in)
 {
 	const uint64_t captured = number(coverage(in), "bytes");

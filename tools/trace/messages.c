@@ -91,7 +91,9 @@ static void damage(struct trace *trace, int src, struct nexus_message *damaged)
 	recover(trace, damaged);
 }
 
-/* Whether damage explains that a store lacks its timestamp. If so, make the message a gap. */
+/*
+ * Return whether damage explains that a store lacks its timestamp. If so, make the message a gap.
+ */
 static bool swallowed(struct trace *trace, struct nexus_message *message)
 {
 	clocks_break(&trace->clocks, &trace->nexus, message->src, message->offset);

@@ -718,8 +718,8 @@ void meta_init(struct meta *meta)
 }
 
 /*
- * Whether the parsed text is within the limits. Commas in strings are also counted, but no recorder
- * writes that many of them.
+ * Return whether the parsed text is within the limits. Commas in strings are also counted, but no
+ * recorder writes that many of them.
  */
 static bool is_fair(const char *text, size_t length)
 {

@@ -66,8 +66,8 @@
  *			[{ begin, end, bytes, dropped }], struct meta_gap
  *	clock_samples	[{ time, ns, within }] at START and STOP: the clock in ticks,
  *			read within "within" nanoseconds of CLOCK_MONOTONIC "ns"
- *	utc		{ time, ns }: the clock in ticks when the machine's wall clock was at
- *			"ns" nanoseconds after 1970
+ *	utc		{ time, ns }: the clock in ticks when the machine's wall clock was at "ns"
+ *			nanoseconds since the Epoch
  *	lost		{ signals, threads, abandoned, refused, children, samples,
  *			dropped, switches, processes, elsewhere, wakeups, encoders }; processes:
  *			number of those whose switches are not recorded; elsewhere, wakeups:
@@ -264,8 +264,8 @@ struct meta_lost {
 };
 
 /*
- * A time of the trace, which wraps like a timestamp, and the same time in nanoseconds by another
- * clock, for @utc those after 1970. Both are 0 if unknown.
+ * A time of the trace, which wraps like a timestamp, and the same time in nanoseconds of another
+ * clock, for @utc since the Epoch. Both are 0 if unknown.
  */
 struct meta_utc {
 	uint64_t	time;
@@ -406,7 +406,7 @@ int meta_read(const char *path, const char *trace, struct meta *meta);
 /** meta_free() - free the contents */
 void meta_free(struct meta *meta);
 
-/** meta_goes_on() - whether a stream continues from the previous piece */
+/** meta_goes_on() - return whether a stream continues from the previous piece */
 static inline bool meta_goes_on(const struct meta *meta, int src, int channel)
 {
 	size_t i;
@@ -417,7 +417,7 @@ static inline bool meta_goes_on(const struct meta *meta, int src, int channel)
 	return false;
 }
 
-/** meta_other_harts() - whether threads may have run on harts that are not in the trace */
+/** meta_other_harts() - return whether threads may have run on harts that are not in the trace */
 static inline bool meta_other_harts(const struct meta *meta)
 {
 	return meta->encoders > meta->sources;

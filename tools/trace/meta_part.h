@@ -34,13 +34,13 @@ struct meta_part {
 	uint64_t	threshold;
 };
 
-/** meta_part_is_cut() - whether some calls are not recorded */
+/** meta_part_is_cut() - return whether some calls are not recorded */
 static inline bool meta_part_is_cut(const struct meta_part *part)
 {
 	return part->from || part->depth || part->functions || part->filter || part->left_out;
 }
 
-/** meta_part_is_set() - whether some calls are not recorded, or not shown */
+/** meta_part_is_set() - return whether some calls are not recorded, or not shown */
 static inline bool meta_part_is_set(const struct meta_part *part)
 {
 	return meta_part_is_cut(part) || part->threshold;

@@ -72,7 +72,7 @@ static uint32_t choose_channels(const struct trace_options *options,
 	return channels ? channels : 1u << PERFREC_CHANNEL_DEFAULT;
 }
 
-/* Whether all bytes are the same, like idle bytes or memory that was never written. */
+/* Return whether all bytes are the same, like idle bytes or memory that was never written. */
 static bool is_blank(const struct trace *trace)
 {
 	return trace->in.filled && !memcmp(trace->in.buffer, trace->in.buffer + 1,

@@ -192,8 +192,8 @@ void options_nothing(const struct options *options, const struct cli_list *filte
 }
 
 /*
- * Whether a name has a form that record gives to traces: trace.0.rtd, trace.0.rtd.3 for a piece, or
- * trace.rtd.0.3 for one sink of a snapshot.
+ * Return whether a name has a form that record gives to traces: trace.0.rtd, trace.0.rtd.3 for a
+ * piece, or trace.rtd.0.3 for one sink of a snapshot.
  */
 static bool is_named_as_trace(const char *name)
 {
@@ -258,7 +258,10 @@ const char *options_first(const struct options *options)
 	return options->parts ? options->part[0] : options->path;
 }
 
-/* Whether @path is neither a trace nor its side-car file, which is @meta unless that is NULL. */
+/*
+ * Return whether @path is neither a trace nor its side-car file, which is @meta unless that is
+ * NULL.
+ */
 static bool spares_trace(const char *path, const char *trace, const char *meta)
 {
 	char beside[PATH_MAX];
@@ -308,7 +311,7 @@ static int set_shortest(struct input *input, const struct options *options)
 	const uint64_t ns = options->threshold ? options->threshold : input->meta.part.threshold;
 	const unsigned __int128 product = (unsigned __int128)ns * input->hz;
 
-	/* The recording's threshold is not in effect if an option replaces it. */
+	/* The recording's threshold does not apply if an option replaces it. */
 	input->meta.part.threshold = 0;
 	if (ns == UNITS_NO_TIME)
 		return 0;
@@ -322,7 +325,7 @@ static int set_shortest(struct input *input, const struct options *options)
 	return 0;
 }
 
-/* Whether the trace can be read only once. */
+/* Return whether the trace can be read only once. */
 static bool is_pipe(const char *path)
 {
 	struct stat stat_buf;

@@ -132,13 +132,13 @@ bool options_spares(const struct options *options, const char *path);
 /** options_output() - refuse -o if it names an input file; return EXIT_OK or EXIT_USAGE */
 int options_output(const struct options *options);
 
-/** options_thread() - whether --tid selects a thread; @tid: its id, or -1 if unknown */
+/** options_thread() - return whether --tid selects a thread; @tid: its id, or -1 if unknown */
 static inline bool options_thread(const struct options *options, int64_t tid)
 {
 	return options->tid < 0 || tid == options->tid;
 }
 
-/** options_matches() - whether a name matches any pattern of --filter, or there is none */
+/** options_matches() - return whether a name matches any pattern of --filter, or there is none */
 bool options_matches(const struct cli_list *filter, const char *name);
 
 /** options_nothing() - if --filter or --tid is given, report that it selects nothing */

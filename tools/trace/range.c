@@ -86,7 +86,7 @@ static bool ticks_of(const struct range_end *time, uint64_t hz, const struct ran
 	if (time->open)
 		return true;
 	if (time->percent) {
-		/* 0%..100% excludes nothing, not even what has no time. */
+		/* 0%..100% excludes nothing, not even items without a time. */
 		if (share_of(time) != (*ticks ? WHOLE : 0))
 			*ticks = part_of(span, time);
 		return true;

@@ -57,7 +57,7 @@ struct range_scope {
 /** range_parse() - parse "FROM..TO"; return whether it is a range */
 bool range_parse(struct range *range, const char *text);
 
-/** range_needs_span() - whether a range depends on the times of the trace */
+/** range_needs_span() - return whether a range depends on the times of the trace */
 bool range_needs_span(const struct range *range);
 
 /**
@@ -87,7 +87,7 @@ static inline struct range_scope range_scope(uint64_t from, uint64_t to)
 }
 
 /**
- * range_has() - whether the trace's next item is in the range
+ * range_has() - return whether the trace's next item is in the range
  * @known:	whether its time is known; if not, it belongs to the item before it
  * @time:	its time in ticks
  */

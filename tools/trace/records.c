@@ -17,7 +17,10 @@ static void on_stream(void *context, unsigned int src, unsigned int channel)
 		stages_stream(trace->stages, channel);
 }
 
-/* Whether a counter counts events. The trace timestamp, which has no CSR, does not. */
+/*
+ * Return whether a counter counts events. The trace timestamp, which has no CSR, does not count as
+ * one.
+ */
 static bool counts_events(const struct perfrec_header *header)
 {
 	unsigned int i;
@@ -61,14 +64,14 @@ static void settle_others(struct trace *trace,
 				       record->begin.offset - RING_SKEW);
 }
 
-/* Whether a record before a ring's first header depends on overwritten records. */
+/* Return whether a record before a ring's first header depends on overwritten records. */
 static bool is_rootless(const struct trace *trace, const struct perfrec_record *record)
 {
 	return trace->wrapped && record->header && !record->header->serial &&
 	       !(record->flags & PERFREC_ADDRESS_KNOWN);
 }
 
-/* Whether a record belongs to the previous or the next piece of the recording. */
+/* Return whether a record belongs to the previous or the next piece of the recording. */
 static bool is_others(const struct trace *trace, const struct perfrec_record *record)
 {
 	return record->address_end.offset >= trace->rest[record->channel][record->src];

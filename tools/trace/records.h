@@ -19,7 +19,7 @@ struct records_batch {
 /** records_begin() - set the callbacks that the trace's consumer needs */
 void records_begin(struct trace *trace);
 
-/* Marks a record whose callers the third stage will find: those of its stream's latest stack. */
+/* Marks a record whose callers the third stage will find in its stream's latest stack. */
 extern const struct perfrec_callers records_unwound;
 
 /**

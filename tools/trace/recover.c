@@ -9,7 +9,7 @@
 /* Number of stores decoded per call. */
 #define STORES		64
 
-/* How unlikely the times of messages are; the first member that differs is decisive. */
+/* How implausible the times of messages are; the first member that differs is decisive. */
 struct doubt {
 	uint64_t	contradictions;
 	uint64_t	unsteady;	/* sum of differences between successive steps */
@@ -20,7 +20,7 @@ struct doubt {
  * @window:	the damaged bytes, and later ones that may belong to the same messages
  * @skip:	number of bytes after the damage that belong to a damaged message, for the best
  *		candidate
- * @doubt:	measure of how unlikely the messages after the best candidate are
+ * @doubt:	measure of how implausible the messages after the best candidate are
  * @repaired:	set if the best candidate differs from the unchanged clocks
  */
 struct recovery {

@@ -10,7 +10,10 @@
 #define CHUNK	(64u << 10)
 /* Maximum number of passes over the file to correct times that seem too late. */
 #define LOOKS	4
-/* A time in ticks. To be compared, times of all sources are converted to times near it. */
+/*
+ * A time in ticks. Times of all sources are converted to times near it, so that they can be
+ * compared.
+ */
 #define MIDDLE	(1ull << 62)
 /* Number of stores decoded per call. */
 #define STORES	64

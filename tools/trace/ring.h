@@ -26,7 +26,7 @@
 bool ring_header(const struct meta *meta, struct perfrec_header *header);
 
 /**
- * ring_begins() - whether the first time in a trace depends on an earlier one
+ * ring_begins() - return whether the first time in a trace depends on an earlier one
  * @data:	beginning of the trace
  * @length:	number of bytes at @data
  */
@@ -56,7 +56,7 @@ struct ring_times {
  * so the highest bit in which a time differs from the previous time is 0 in the previous time,
  * which determines this bit of X. The bits above the highest one found that way did not change and
  * come from the absolute time: the source's last message is assumed to be as close before it as
- * possible. Lower bits that never were the highest to change do not affect the order. If a source's
+ * possible. Lower bits that were never the highest to change do not affect the order. If a source's
  * times would be later than those of sources that follow in the file, its times are moved earlier.
  *
  * Return: 0, or -1 with errno for a read error or lack of memory.

@@ -68,7 +68,7 @@ int source_fill_up(struct source *source)
 
 	source->paused = false;
 	while (source->filled < SOURCE_CHUNK) {
-		/* Wait for the first byte without a limit. */
+		/* Wait for the first byte without a time limit. */
 		source->paused = source->live && source->filled > before &&
 				 pauses(source, since);
 		if (source->paused)

@@ -11,7 +11,7 @@
 #include "stages.h"
 #include "state.h"
 
-/* Threads beyond the number of stages would have nothing to do. */
+/* More threads than stages would be idle. */
 #define THREADS_MAX	3
 /* Maximum number of batches in a queue. */
 #define SLOTS		4

@@ -78,7 +78,7 @@ static void whose_counts(const struct input *input, const struct trace_stats *st
 					     "without a side-car file this is unknown");
 }
 
-/* Whether there is nothing of what the command reads. Then no_records() says why. */
+/* Return whether the trace lacks the data that the command reads. Then no_records() says why. */
 static bool is_empty(const struct trace_stats *stats, enum input_reads reads)
 {
 	return reads != INPUT_FLOW && !trace_records(stats) &&
@@ -205,7 +205,7 @@ static uint64_t all_words(const struct trace_stats *stats)
 	return words;
 }
 
-/* Whether channels that are not decoded contain words. */
+/* Return whether channels that are not decoded contain words. */
 static bool undecoded(const struct trace_stats *stats, uint32_t decoded)
 {
 	size_t i;
@@ -346,8 +346,8 @@ static bool leaves_channels_out(const struct input *input)
 }
 
 /*
- * Whether there are losses that --strict reports. Bytes that a ring has overwritten are not losses;
- * neither are records cut by the recording's limit, nor anything after the limit.
+ * Return whether there are losses that --strict reports. Bytes that a ring has overwritten are not
+ * losses; neither are records cut by the recording's limit, nor anything after the limit.
  */
 static bool is_lossy(const struct input *input)
 {

@@ -12,7 +12,7 @@
 #include "perfrec/perfrec.h"
 
 /**
- * struct trace_switch - what a hart runs from here on
+ * struct trace_switch - what a hart runs from this point on
  * @src:	source of the record
  * @kind:	SIFIVE_TRACE_SWITCH_*. SIFIVE_TRACE_SWITCH_BEGIN shows that records may be missing
  *		since the source's previous message. At SIFIVE_TRACE_SWITCH_WOKEN, the hart's
@@ -75,7 +75,7 @@ int switches_push(struct switches *switches, const struct store *store);
 /** switches_lost() - record that stores of @src, or of all sources if -1, are missing */
 void switches_lost(struct switches *switches, int src);
 
-/** switches_is_call() - whether a kind is a system call or its return */
+/** switches_is_call() - return whether a kind is a system call or its return */
 static inline bool switches_is_call(unsigned int kind)
 {
 	return kind == SIFIVE_TRACE_SWITCH_CALL || kind == SIFIVE_TRACE_SWITCH_RETURN;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * See syscall_names.h. riscv64 uses the kernel's generic numbers, including all optional ones, and
- * two numbers of its own. A header that is installed on every architecture defines the generic
- * numbers.
+ * two architecture-specific numbers. The generic numbers are in a header that is installed on every
+ * architecture.
  */
 #include <stddef.h>
 

@@ -23,7 +23,7 @@ static int catch_up(struct trace *trace)
 	return 0;
 }
 
-/* Whether the consumer has stopped. */
+/* Return whether the consumer has stopped. */
 static bool stops(struct trace *trace)
 {
 	if (trace->stages)

@@ -56,8 +56,8 @@ struct trace_options {
  * @bytes:	size of the trace in bytes
  * @messages:	number of Nexus messages
  * @unknown:	number of messages of an unknown TCODE
- * @errors:	number of Error messages, which show that the encoder lost messages
- * @ownership:	number of Ownership messages, which show that another context runs
+ * @errors:	number of Error messages, which indicate that the encoder lost messages
+ * @ownership:	number of Ownership messages, which indicate that another context runs
  * @branches:	number of messages of instruction trace
  * @gaps:	number of ranges of bytes that do not belong to a message
  * @gap_bytes:	number of bytes in gaps
@@ -272,7 +272,7 @@ void trace_add(struct trace *trace, const struct trace_stats *stats);
 /** trace_sources() - return the number of sources that have sent words of a channel so far */
 unsigned int trace_sources(const struct trace *trace, unsigned int channel);
 
-/** trace_wrapped() - whether the trace is a ring that has overwritten its oldest bytes */
+/** trace_wrapped() - return whether the trace is a ring that has overwritten its oldest bytes */
 bool trace_wrapped(const struct trace *trace);
 
 /** trace_channels() - return the mask of the channels whose records are decoded */
@@ -285,7 +285,7 @@ uint64_t trace_time_mask(const struct trace *trace);
 const struct trace_stats *trace_stats(const struct trace *trace);
 
 /**
- * trace_release() - free data that only trace_run() needs, such as headers
+ * trace_release() - free data that only trace_run() needed, such as headers
  *
  * Statistics and settings remain valid.
  */
@@ -321,8 +321,7 @@ enum nexus_ts_scheme infer_ts_scheme(const void *data, size_t length,
 				     const struct nexus_options *options);
 
 /**
- * infer_is_clear() - whether a few bytes suffice to infer how to decode the
- * rest
+ * infer_is_clear() - return whether a few bytes suffice to infer how to decode the rest
  * @data:	beginning of a trace
  * @length:	number of bytes at @data
  * @options:	known options

@@ -9,7 +9,7 @@
 #include "options.h"
 
 /**
- * utc_time() - convert a time to nanoseconds after 1970
+ * utc_time() - convert a time to nanoseconds since the Epoch
  * @ticks:	a time of the trace
  * @ns:		set to the result
  *

@@ -114,7 +114,7 @@ mirror() {
 	printf '%s\n' "${uri%/}"
 }
 
-# Age in minutes after which lists are fetched again.
+# Age in minutes at which lists are fetched again.
 lists_age=1440
 
 apt_state_fresh() {

@@ -27,7 +27,8 @@ newest_source() {
 		grep -E '^linux-source-[0-9.]+$' | sort -V | tail -n 1
 }
 
-# Unpack the source without most of its code: to configure needs only Kconfig files and headers.
+# Unpack the source without most of its code: the configuration needs only Kconfig files and
+# headers.
 unpack_source() {
 	local name=linux-source-$series skip=() d
 	for d in drivers sound fs net; do
@@ -145,7 +146,7 @@ trees_of() {
 	trees "$@"
 }
 
-# newer SERIES: whether the suite's kernel is newer than testing's.
+# newer SERIES: check whether the suite's kernel is newer than testing's.
 newer() {
 	local last
 	last=$(sed -nE 's/^testing ([0-9]+\.[0-9]+).* gcc .*/\1/p' "$list.new")
