@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that invalid calls fail with the specified error and have no effect. Invalid are unknown
- * calls, calls in the wrong order or without permission, and calls with invalid values for CONFIG
- * and COUNTERS.
+ * Proves that invalid calls fail with the specified error and have no effect. Invalid calls are
+ * unknown calls, calls in the wrong order or without permission, and calls with invalid values for
+ * CONFIG and COUNTERS.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -532,7 +532,7 @@ static void events_refused(struct __test_metadata *_metadata, int fd,
 	memcpy(counters.event, event, count * sizeof(*event));
 	counters.count = count;
 	/*
-	 * An index that no failed call returns, so any other value shows that the call set the
+	 * An index that no failed call returns: any other value shows that the call has set the
 	 * field.
 	 */
 	counters.failed = 1000;

@@ -74,7 +74,7 @@ static int take(int fd, uint32_t flags)
 
 /*
  * Count instructions per thread, in user mode only if the hart can count modes separately, because
- * only that count is exact. Return the counter's number, or a negative errno.
+ * only that count is exact. Return the counter's number or a negative errno.
  */
 static int take_own(int fd, bool *exact)
 {
@@ -477,7 +477,7 @@ TEST_F(access, each_thread_has_separate_slot_until_all_are_used)
 	EXPECT_EQ(0, waiters_end(&w));
 }
 
-/* Keep kernel workers off the CPU, for a limited time or until stopped. */
+/* Keep kernel workers off the CPU for a limited time, or until stopped. */
 static void *thread_hogs(void *arg)
 {
 	double end = trace_clock() + 0.02;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that every ioctl checks its argument as the head of the uapi header specifies:
+ * Proves that every ioctl checks its argument as specified at the beginning of the uapi header:
  * memory, size, unknown tail, reserved fields, flags, and the call's number.
  */
 #define _GNU_SOURCE

@@ -258,7 +258,7 @@ for name in joined joined-btm joined-xor; do
 		joined "$name$i"
 	done
 	holds $name tree 3 "instruction trace and records show the same calls"
-	# These two need to hold in one run only: the kernel can interrupt a function, or a record
+	# These two need to hold in only one run: the kernel can interrupt a function, or a record
 	# that is being written, which is then written again.
 	holds $name self 1 "the self times of instruction trace and records agree within 2 %"
 	holds $name counts 1 "between two records, the counter counts the instructions of the flow"

@@ -555,7 +555,10 @@ TEST_F(calls, device_with_reused_descriptor_number_is_untouched)
 	EXPECT_LE(0, trace_flags(other));
 }
 
-/* Remove the device node, so that a new thread cannot join and loses its records; then die. */
+/*
+ * Remove the device node, so that a new thread cannot join and loses its records; then end by a
+ * signal.
+ */
 static void lose_and_die(struct _test_data_calls *self, const char *name)
 {
 	pthread_t thread;

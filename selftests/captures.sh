@@ -39,7 +39,7 @@ run two-begin sifive-trace start -C 0 -i 1ms; both >/dev/null; sh -c "$enough"; 
 run two-end sifive-trace stop; run two-dump sifive-trace dump -o two-hand.rtd
 run two-alone sifive-trace record --no-children -C 0 -i 1ms -o two-alone.rtd $p/busy-static 100
 
-# Run each command in its own process group, as in a terminal: nohup or & would make it ignore
+# Run each command in its own process group, as a terminal does: nohup or & would make it ignore
 # signals.
 group() { run $1 setsid sh -c "trap \"\" $2; exec sifive-trace record -o $1.rtd $p/ends $3"; }
 group hangup QUIT hangup; group nohup HUP hangup; group background INT interrupt
@@ -149,7 +149,7 @@ run limit-samples sifive-trace record -C 0 -i 100us -o limit-samples.rtd -b 64k 
 run limit-time sifive-trace record -a -C 0 -i 1ms -o limit-time.rtd -b 64k --on-full drain --time 1s $p/busy 1000 /tmp/limit
 run progress $p/terminal sifive-trace record -a -C 0 -i 1ms -o progress.rtd --on-full drain $p/busy 3000
 run no-progress $p/terminal sifive-trace record -q -a -C 0 -i 1ms -o no-progress.rtd --on-full drain $p/busy 3000
-# shown HOW WORDS: record on a terminal, and stop the recorder now and then until it shows WORDS.
+# shown HOW WORDS: record on a terminal, and stop the recorder occasionally until it shows WORDS.
 shown() {
 	$p/terminal sifive-trace record -b 1M --on-full $1 -o /tmp/progress-$1.rtd $p/soak 100000 >progress-$1.txt & terminal=$!
 	until [ -s /tmp/progress-$1.rtd ]; do sleep 0.1; done

@@ -50,7 +50,7 @@ answer() {
 
 value() { sed -nE "s/(^|.* )$1=([-0-9a-fx]+) .*/\2/p" <<<"$line"; }
 
-# mask WANTED WHAT: expect the next probe to get exactly the counters in the mask WANTED.
+# mask WANTED WHAT: expect the next probe to get exactly the counters in mask WANTED.
 mask() {
 	answer
 	[ "$(value take)" = 0 ] && [ "$(value mask)" = "$1" ]

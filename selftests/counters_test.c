@@ -27,7 +27,7 @@
 #define DTLB_WRITE_MISS	(3 << 3 | 1 << 1 | 1)
 #define ITLB_READ_MISS	(4 << 3 | 0 << 1 | 1)
 
-/* Read misses of a NUMA node: no processor here has such an event. */
+/* Read misses of a NUMA node: no supported processor has such an event. */
 #define NODE_READ_MISS	(6 << 3 | 0 << 1 | 1)
 
 static const struct sifive_trace_event cycles = { .code = 1 };

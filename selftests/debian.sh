@@ -138,7 +138,7 @@ int main(int argc, char **argv)
 EOC
 echo 'long add(long a, long b) { return a + b; }' >"$out/run/project/add.c"
 
-# The buffer must hold the whole trace. Name perf's binary, because its wrapper is a script, which
+# The buffer must hold the whole trace. Use perf's binary, because its wrapper is a script, which
 # record refuses.
 cat >"$out/run/day.sh" <<'EOS'
 insmod /target/sifive_trace.ko || exit
@@ -233,7 +233,8 @@ result $rc "a slow recorder records the programs"
 ln -s "$out/run" "$out/run/root/out"
 ln -s "$build/target" "$out/run/root/target"
 
-# reported NAME: whether the recording succeeded without a loss; write report's output to NAME.json.
+# reported NAME: check that the recording succeeded without a loss; write report's output to
+# NAME.json.
 reported() {
 	grep -qx "$1 0" "$out/run/status" &&
 		"$build/sifive-trace" report --strict --json --by thread \

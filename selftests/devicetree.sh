@@ -109,7 +109,7 @@ node_of() {
 	done
 }
 
-# pool TREE NODE: whether the node's memory-region is a reserved shared-dma-pool.
+# pool TREE NODE: check whether the node's memory-region is a reserved shared-dma-pool.
 pool() {
 	local region
 	region=$(node_of "$1" /reserved-memory "$(property "$1" "$2" memory-region)")
@@ -117,7 +117,7 @@ pool() {
 		fdtget -p "$1" "$region" | grep -qE '^(no-map|reusable)$'
 }
 
-# Each component with an SBA sink has a pool: some drivers support no other memory.
+# Each component with an SBA sink has a pool, because some drivers do not support other memory.
 pools() {
 	local address
 	# Join lines, because a component's description continues after a backslash.

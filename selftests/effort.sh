@@ -18,7 +18,7 @@ effort_part() {
 	effort_set "$TRACE_PART"
 }
 
-# effort_set PART: divide the amount of work by PART, rounding up
+# effort_set PART: divide the amount of work by PART, and round up
 effort_set() {
 	local part=$1
 

@@ -51,8 +51,8 @@ programs=(
 	"static|7|a static program|\$p/plain-static"
 )
 modes=(optimised htm btm)
-# In these programs, exception or signal handlers return to places that no call left. In optimised
-# mode, no message describes such a return.
+# In these programs, exception or signal handlers return to places other than after a call. In
+# optimised mode, no message describes such a return.
 inexact=" leaps signals "
 
 # each BOARD MODE... -- COMMAND: run COMMAND for every program in every MODE; without "long", run

@@ -33,7 +33,7 @@ FIXTURE(failslab) {
 
 static bool set_up_kernel(void)
 {
-	/* Let allocations that can sleep fail, too, and print no backtraces. */
+	/* Also let allocations that can sleep fail, and do not print backtraces. */
 	return !trace_file_write(FAILSLAB "ignore-gfp-wait", "N") &&
 	       !trace_file_write(FAILSLAB "verbose", "0");
 }

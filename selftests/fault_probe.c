@@ -128,7 +128,7 @@ int main(int argc, char **argv)
 			trace_store(s.page, s.reg, i, 4);
 		if (also >= 0)
 			store_also(also);
-		/* Store until the encoder has room, reports its loss, and continues. */
+		/* Store until the encoder has room again, reports its loss, and continues. */
 		if (flags & SIFIVE_TRACE_CONFIG_OVERFLOW) {
 			usleep(50000);
 			trace_store(s.page, s.reg, i, 4);

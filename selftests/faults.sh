@@ -193,7 +193,7 @@ end_board "overflow: the board ran to the end, and the kernel's log is clean"
 
 # ---- memory lost by hibernation -------------------------------------------------
 
-# Hibernation is always aborted. In the second round, the buffer is overwritten before that.
+# Hibernation is always aborted. In the second round, the buffer is overwritten before then.
 hibernation=sleep.sba.hibernation_keeps_capture_or_reports_loss
 lose_memory() {
 	local address

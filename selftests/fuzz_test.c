@@ -84,7 +84,7 @@ FIXTURE_TEARDOWN(fuzz)
 	}
 }
 
-/* Return a random number of the kinds that buggy programs pass: small, large, or near a limit. */
+/* Return a random number like those that buggy programs pass: small, large, or near a limit. */
 static uint64_t odd_number(uint64_t *seed)
 {
 	uint64_t r = trace_random(seed);
@@ -105,7 +105,7 @@ static uint64_t odd_number(uint64_t *seed)
 	}
 }
 
-/* Fill in values that pass the first checks, so that later checks are reached, too. */
+/* Fill in values that pass the first checks, so that later checks are also reached. */
 static void sensible(struct _test_data_fuzz *self, unsigned int call, void *arg)
 {
 	struct sifive_trace_config *config = arg;
@@ -250,7 +250,7 @@ static void random_ioctl(struct __test_metadata *_metadata,
 		TH_LOG("call %u: errno %d, %s", call, -ret, strerror(-ret));
 	}
 	/*
-	 * The call must accept good memory, unless the argument's size exceeds it. START is exempt,
+	 * The call must accept good memory that is large enough for the argument. START is exempt,
 	 * because its argument contains another pointer.
 	 */
 	if (where < ARG_READONLY && (size <= room || size > PAGE) &&

@@ -38,7 +38,7 @@ static uint32_t some_sink(const struct trace_session *s, uint64_t *buffer)
 	return sba ? SIFIVE_TRACE_SINK_SBA : SIFIVE_TRACE_SINK_SRAM;
 }
 
-/* Check that a new session captures what it stores. */
+/* Check that a new session captures its own stores. */
 static void still_works(struct __test_metadata *_metadata)
 {
 	struct trace_session s;
@@ -82,7 +82,7 @@ static void trapped(int sig)
 	siglongjmp(trap, sig);
 }
 
-/* Whether a call may return this error while other threads interfere. */
+/* Return whether a call may return this error while other threads interfere. */
 static bool is_usual(int error)
 {
 	static const int usual[] = {
@@ -481,7 +481,10 @@ static int nobody_without_session(int fd)
 	return 0;
 }
 
-/* Try calls on a descriptor passed on by root: its session can only be read and watched. */
+/*
+ * Try calls on a descriptor passed on by root, through which the session can only be read and
+ * watched.
+ */
 static int nobody_with_session(int fd)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);

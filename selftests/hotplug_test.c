@@ -122,7 +122,7 @@ FIXTURE_TEARDOWN(hotplug)
 	close(self->fd);
 }
 
-/* Number of stores that are few enough to fit into the buffer. */
+/* A number of stores that is small enough to fit into the buffer. */
 #define FEW	1000
 
 static void start_writers(struct __test_metadata *_metadata,
@@ -283,7 +283,7 @@ TEST_F(hotplug, stream_continues_when_cpu_is_online_again)
 	EXPECT_EQ(3, seen.ons);
 }
 
-/* Captured data survives even if an encoder that has its own sink loses its registers. */
+/* Captured data is preserved even if an encoder that has its own sink loses its registers. */
 static void lose_registers(struct __test_metadata *_metadata,
 			   struct _test_data_hotplug *self, uint32_t sink, uint32_t flags)
 {
@@ -481,7 +481,7 @@ static int take_counters(struct _test_data_hotplug *self, uint32_t flags,
 	return ret;
 }
 
-/* More than the loop's count, even if a loaded emulator counts time. */
+/* More than the loop's count, even if the emulator is loaded and counts time. */
 #define A_SECOND	4000000000ull
 
 /* Expect each counter in a mask to be ahead of its last value, by no more than a minute's count. */

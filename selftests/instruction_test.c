@@ -393,8 +393,8 @@ TEST_F(instruction, all_threads_are_traced_on_request)
 	pid_t child;
 
 	/*
-	 * The idle thread, whose id is 0, is also traced. It does not run if the time is over
-	 * before a slow board has scheduled it.
+	 * The idle thread, whose id is 0, is also traced. It does not run if the time is up before
+	 * a slow board has scheduled it.
 	 */
 	do {
 		ASSERT_EQ(0, begin(self, SIFIVE_TRACE_INSTRUCTION_ALL));

@@ -613,7 +613,7 @@ TEST_F(join, stores_after_session_end_are_discarded)
 						  self->s.encoder.index]);
 	EXPECT_EQ(-ENXIO, join(fd, -1, ALL, &joined));
 
-	/* The records do not reach another session either. */
+	/* The records do not reach another session, either. */
 	ASSERT_EQ(0, trace_session_open(&self->s, 0));
 	ASSERT_EQ(0, configure(&self->s, self->kind));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));

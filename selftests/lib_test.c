@@ -532,7 +532,7 @@ static void record_and_check(struct __test_metadata *_metadata,
 			last[i] = now;
 		}
 	}
-	/* The records were written in the loop above. */
+	/* The loop above has written these records. */
 	EXPECT_LE(begin, first);
 	EXPECT_GT(begin + 4096, first);
 	ASSERT_EQ(stream->count, *at + 1);

@@ -87,7 +87,7 @@ tools/qemu/board run "$board" --set te0.fifo-depth=76 \
 	[ $? -eq 7 ]'
 result $? "the programs behave as they do without the library"
 
-# objects NAME OBJECT: whether all calls in the object, and their returns, are recorded.
+# objects NAME OBJECT: check that all calls in the object, and their returns, are recorded.
 objects() {
 	local n
 	n=$(made "$1" | sed -n "s/^$2 //p")
@@ -98,7 +98,7 @@ objects() {
 	done
 }
 
-# The two objects have been loaded at the same addresses, one after the other.
+# The two objects were loaded at the same addresses, one after the other.
 for object in one two; do
 	objects opener $object
 	result $? "all calls in lib$object.so, which is opened and closed many times, are recorded by name"

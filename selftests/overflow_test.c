@@ -67,7 +67,7 @@ static int open_sampling(struct _test_data_overflow *self, struct perf_event_att
 	return 0;
 }
 
-/* The loop, in a separate function so that samples can be attributed to it. */
+/* The loop is in a separate function, so that samples can be attributed to it. */
 static void spin(uint64_t turns)
 {
 	trace_spin(turns);
@@ -143,7 +143,7 @@ TEST_F(overflow, generates_samples)
 
 #define ROUNDS		5
 
-/* Whether the number is within 5 % of the expected one, which is not zero. */
+/* Return whether the number is within 5 % of the expected one, which is not zero. */
 static bool near(uint64_t samples, uint64_t expected)
 {
 	return expected && samples >= expected * 95 / 100 &&

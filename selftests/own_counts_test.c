@@ -67,7 +67,7 @@ FIXTURE_TEARDOWN(own_counts)
 	close(self->fd);
 }
 
-/* The thread's work; other threads can run between rounds. */
+/* The thread's work, in rounds between which other threads can run. */
 #define TURNS	10000000ull
 #define ROUNDS	100
 #define WORK	(TURNS * TRACE_SPIN)

@@ -26,8 +26,8 @@ checks=("make deb builds the packages" "lintian reports nothing"
 	"the module builds from the dkms package")
 has dh debhelper "${checks[@]}" "$board_test" || { results_end; exit; }
 
-# What the checks that need no board depend on: all files but the other tests, and the packages that
-# build and check. Without git, the files are unknown.
+# Inputs of the checks that do not need a board: all files except the other tests, and the packages
+# that build and check. Without git, the files are unknown.
 git rev-parse -q --verify HEAD >/dev/null 2>&1 && git=yes || git=
 inputs=$({ git ls-files -s; git ls-files -co --exclude-standard | grep -v '^selftests/'
 	echo selftests/packages.sh selftests/unit/reader.sh selftests/fuzz/corpus/trace/raw.rtd; } |

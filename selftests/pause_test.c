@@ -78,7 +78,7 @@ static void record(struct __test_metadata *_metadata, struct _test_data_pause *s
 	EXPECT_EQ(0, self->stream.cut);
 }
 
-/* Whether the stream contains the first part, @times Error messages, and the last part. */
+/* Return whether the stream contains the first part, @times Error messages, and the last part. */
 static void check(struct __test_metadata *_metadata, const struct trace_stream *stream,
 		  unsigned int times)
 {
@@ -282,7 +282,7 @@ TEST_F(pause, encoder_reset_during_pause_continues)
 	check(_metadata, &self->stream, 1);
 }
 
-/* Fill the buffer of @full until it has no room for another word, but is not full. */
+/* Fill the buffer of @full until it does not have room for another word, but is not full. */
 static bool fill_but_a_word(struct _test_data_pause *self, void *page,
 			    const struct sifive_trace_encoder *full, unsigned int longer)
 {

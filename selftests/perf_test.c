@@ -94,7 +94,7 @@ static int take(struct _test_data_perf *self,
 
 #define OUR_DTLB	(self->counters.event[0].counter)
 
-/* Whether a count equals the loop's or, if time is counted, is not 0. */
+/* Return whether a count equals the loop's or, if time is counted, is not 0. */
 static bool is_loop(struct _test_data_perf *self, uint64_t count)
 {
 	return self->exact ? count >= LOOP && count <= LOOP + SLACK : (int64_t)count > 0;
@@ -192,8 +192,8 @@ TEST_F(perf, counts_correctly_before_during_and_after_session)
 }
 
 /*
- * Open pinned events on this CPU until no counter is left. Return the number that
- * count; a pinned event without a counter reads as end of file.
+ * Open pinned events on this CPU until no counter is left. Return the number of events that count;
+ * a pinned event without a counter reads as end of file.
  */
 static int fill_counters(struct _test_data_perf *self, int event[MANY])
 {

@@ -116,8 +116,8 @@ FIXTURE_SETUP(process)
 			(i ? third : second)(NULL);
 		ASSERT_LT(0, self->other[i]);
 		/*
-		 * Stop these two processes until they are needed, because they take CPU time from
-		 * the child.
+		 * Stop these two processes until they are needed, because they would take CPU time
+		 * from the child.
 		 */
 		kill(self->other[i], SIGSTOP);
 	}

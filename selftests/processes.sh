@@ -65,7 +65,7 @@ run waits-key setsid sifive-trace record -o waits-key.rtd sh -c "sleep 1000 & sl
 pidof sleep >waits-key.left; killall sleep
 '
 
-# Programs that can fail because a library is loaded into their process.
+# Programs that can fail if a library is loaded into their process.
 board fpga -- '
 rec unload $p/adverse unload $p/plugin.so
 rec loader --children $p/adverse loader

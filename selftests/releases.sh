@@ -45,8 +45,8 @@ inside() {
 	' sh "$root" "$1" >"$folder/log" 2>&1 </dev/null
 }
 
-# works COMMANDS [EDIT]: run COMMANDS, all lines of which must appear in README.md or install.md.
-# EDIT is a sed script that first replaces what differs in this test.
+# works COMMANDS [EDIT]: run COMMANDS; each of their lines must appear in README.md or install.md.
+# EDIT is a sed script that first adapts COMMANDS to this test.
 works() {
 	local line name=${1%%$'\n'*} rc
 	while IFS= read -r line; do

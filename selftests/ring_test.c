@@ -18,7 +18,7 @@
 #include "kselftest_harness.h"
 #include "trace_more.h"
 
-/* Size that is below that of any 32-bit store's message. */
+/* A size smaller than the message of any 32-bit store. */
 #define SHORTEST	4
 #define LONGEST		38
 
@@ -60,7 +60,7 @@ static void store_values(struct trace_session *s, uint32_t from, uint32_t to)
 		trace_store(s->page, s->reg, from, 4);
 }
 
-/* Check that the stopped ring begins with a complete message and ends with the last store. */
+/* Check that a stopped ring begins with a complete message and ends with the last store. */
 static void check_newest(struct __test_metadata *_metadata,
 			 struct trace_session *s, uint32_t stored, size_t least)
 {
@@ -191,7 +191,7 @@ FIXTURE_TEARDOWN(sba)
 	trace_session_close(&self->s);
 }
 
-/* Start with a size of one sink word. A ring that is shorter than a message may be empty. */
+/* Start with a size of one sink word. A ring that is smaller than a message may be empty. */
 TEST_F(sba, every_size_is_rounded_up_to_word_and_works_as_ring)
 {
 	static const uint64_t sizes[] = { 1, 2, 5, 9, 17, 33, 64, 77, 100, 4095, 4097 };
@@ -266,7 +266,7 @@ static void decode_part(struct __test_metadata *_metadata, struct _test_data_sba
 				  self->s.encoder.src_bits, &self->stream));
 }
 
-/* Time limit in seconds, within which fast stores fill a large ring. */
+/* Time in seconds within which fast stores fill a large ring. */
 TEST_F(sba, large_ring_wraps)
 {
 	double limit = (double)trace_setting("TRACE_FILL_SECONDS", 120);
@@ -567,7 +567,7 @@ TEST_F(ring, sink_nodes_return_slices_of_whole_capture)
 		ASSERT_EQ(0, trace_encoder(self->s.fd, i, &encoder));
 		page[i] = trace_map(self->s.fd, &encoder);
 		ASSERT_NE(NULL, page[i]);
-		/* Some sinks wrap, some do not. */
+		/* Some sinks wrap, others do not. */
 		for (v = 0; v < (i & 1 ? 30 : 3000); v++)
 			trace_store(page[i], trace_register(&encoder, 6), v, 4);
 	}

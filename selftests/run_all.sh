@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # Runs all tests in this script's folder, each of which prints separate TAP. Works in any shell.
-# Inserts the module if necessary, and removes it at the end, which shows that nothing uses it any
-# more. Fails if a test has failed.
+# Inserts the module if necessary, and removes it at the end, which shows that it is no longer in
+# use. Fails if a test has failed.
 #
 #	run_all.sh [NAME...]		all tests except NAME_test and NAME.sh
 #	run_all.sh --only NAME...	only NAME_test and NAME.sh

@@ -68,7 +68,7 @@ FIXTURE_TEARDOWN(sampled_count)
 	close(self->fd);
 }
 
-/* Summary of all harts' samples; @place is the index of the event's count in them. */
+/* Summary of all harts' samples; @place is the index of the event's count in a sample. */
 struct samples {
 	unsigned int place;
 	uint64_t count, sum, last[SIFIVE_TRACE_MAX_ENCODERS];
@@ -187,7 +187,7 @@ TEST_F(sampled_count, sampling_can_be_turned_off)
 static void *exit_elsewhere(void *cpu)
 {
 	/*
-	 * The thread is switched out on its first CPU, after which the driver keeps counts for it.
+	 * Once the thread has been switched out on its first CPU, the driver keeps counts for it.
 	 */
 	trace_pin(*(int *)cpu);
 	return NULL;

@@ -47,7 +47,7 @@ static bool in(void (*worker)(uint64_t turns), uint64_t pc)
 	return pc - (uintptr_t)worker < 64;
 }
 
-/* @count: cycles and instructions, if taken, added up starting at the header */
+/* @count: cycles and instructions, if counted, since the header */
 struct sample {
 	unsigned int src;
 	uint64_t pc, time, count[2];
@@ -369,7 +369,7 @@ static void *thread_works(void *self)
 
 TEST_F(sampling, threads_created_later_are_sampled)
 {
-	/* If time is counted, some samples are missing, and some are between the loops. */
+	/* If time is counted, some samples are missing, and others are between the loops. */
 	const unsigned int least = self->exact ? at_least(self, 50) / 2 : 1;
 	const uint64_t own = trace_own_time();
 	pthread_t thread[3];
@@ -415,7 +415,7 @@ TEST_F(sampling, follows_thread_to_every_cpu)
 	}
 }
 
-/* Wait for a child that does other work; return its samples. */
+/* Wait for a child that does other work; return the number of its samples. */
 static unsigned int childs_samples(struct __test_metadata *_metadata,
 				   struct _test_data_sampling *self, pid_t child)
 {
@@ -450,7 +450,7 @@ TEST_F(sampling, other_processes_are_sampled_only_with_all_flag)
 	EXPECT_LE(self->exact ? at_least(self, 100) / 2 : 1, seen[1]);
 }
 
-/* Argument that makes the executed program work and do nothing else. */
+/* Argument that makes the executed program only run the work loop. */
 #define WORK_ALONE	"work-alone"
 
 __attribute__((constructor)) static void work_alone(int argc, char **argv)
@@ -535,7 +535,7 @@ TEST_F(sampling, all_flag_needs_capability)
 	EXPECT_EQ(0, trace_wait(child));
 }
 
-/* While samples are written, the thread stores to another register of the same encoder. */
+/* The thread stores to another register of the same encoder while samples are written. */
 TEST_F(sampling, thread_stores_and_kernel_records_do_not_mix)
 {
 	unsigned int reg = trace_register(&self->encoder, TRACE_CHANNEL);
@@ -682,7 +682,7 @@ TEST_F(sampling, samples_match_event_period)
 	TH_LOG("%u samples, %llu expected if instructions are counted",
 	       self->samples->count, (unsigned long long)expected);
 	EXPECT_TRUE(is_whole(self->samples));
-	/* If time is counted, a loaded host may interrupt late. */
+	/* If time is counted instead, interrupts may be late on a loaded host. */
 	if (self->exact) {
 		EXPECT_LT(0, count_in(self->samples, work));
 		EXPECT_LE(expected, self->samples->count);

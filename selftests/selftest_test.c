@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that CONFIG finds out the properties of each stimulus register's messages, that a
- * program's own stores have these properties, and that the driver's self-test leaves no messages
+ * Proves that CONFIG detects the properties of each stimulus register's messages, that messages of
+ * a program's own stores have these properties, and that the driver's self-test leaves no messages
  * in the capture.
  */
 #define _GNU_SOURCE

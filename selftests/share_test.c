@@ -138,7 +138,7 @@ TEST_F(share, readers_of_running_ring_share_one_copy)
 		ASSERT_EQ(1, pread(fd[i], &byte, 1, 0));
 	}
 	after = memory_line("VmallocUsed:");
-	/* The kernel may also free other areas, so allow for a difference. */
+	/* The kernel may also free other memory, so allow for a difference. */
 	EXPECT_LE((long long)RING / 2, after - before);
 	EXPECT_GT(2 * (long long)RING, after - before);
 	/* The last reader frees the copy. */
@@ -159,7 +159,7 @@ TEST_F(share, simultaneous_readers_see_same_snapshot)
 	if (!self->sba)
 		SKIP(return, "this board has no SBA sink");
 	run_ring(_metadata, &self->s, 65536);
-	/* Begin to read, which keeps the copy, so that the second reader shares it. */
+	/* Begin to read: this keeps the copy, which the second reader then shares. */
 	ASSERT_EQ(1, pread(self->s.fd, &byte, 1, 0));
 	store_marks(&self->s, 0);
 	size = trace_read_all(fd, &bytes[0]);
@@ -212,7 +212,7 @@ TEST_F(share, idle_reader_loses_copy_to_another_reader)
 /**
  * struct copiers - threads that read together, so that the first one copies the ring for all
  * @barrier:	barrier at the end of each half of a round
- * @begun:	number of reads that were begun
+ * @begun:	number of reads that have begun
  * @done:	number of reads that returned the first byte, so that the copy was complete
  * @failed:	number of reads that failed
  * @quit:	request to end
@@ -259,7 +259,7 @@ static void *copy_repeatedly(void *arg)
 	return NULL;
 }
 
-/* Wait until a read has begun and none of its round has its first byte. */
+/* Wait until a read of this round has begun, but none has returned its first byte. */
 static unsigned int wait_for_copy(struct copiers *c)
 {
 	unsigned int done;
@@ -380,7 +380,7 @@ TEST_F(share, copy_is_charged_to_reader)
 
 /* ---- ownership of the capture ------------------------------------------------------- */
 
-/* Test everything that exposes a capture, for users who may not read it. */
+/* Test everything that could expose a capture to users who may not read it. */
 static int may_not_read(int unused)
 {
 	struct sifive_trace_encoder e;
@@ -465,7 +465,7 @@ TEST_F(share, only_owner_and_capable_users_can_read_capture)
 	EXPECT_EQ(0, as_user(ALICE, 0, may_not_read, 0));
 	EXPECT_EQ(0, as_user(ALICE, 0, may_not_read_as_namespace_root, 0));
 	/*
-	 * A descriptor has the rights of the process that opened it, in any process that reads from
+	 * A descriptor has the rights of the process that opened it, whichever process reads from
 	 * it.
 	 */
 	EXPECT_EQ(0, as_user(ALICE, 0, reads_from, fd));
@@ -564,7 +564,7 @@ TEST_F(share, user_namespace_root_is_unprivileged)
 
 /* ---- interrupts ----------------------------------------------------------------- */
 
-/* Return the number of function-call interrupts on all CPUs together, from /proc/interrupts. */
+/* Return the total number of function-call interrupts on all CPUs, from /proc/interrupts. */
 static unsigned long long calls_on_cpus(void)
 {
 	unsigned long long sum = 0, value;
@@ -650,7 +650,7 @@ TEST_F(share, sram_retains_nothing_of_earlier_session)
 	for (i = 0; i < size / 4; i++)
 		same += page[TR_SINK_DATA / 4] == old[i];
 	EXPECT_EQ(0, same);
-	/* read() returns no old data either, even from a sink that seems to be full. */
+	/* read() does not return old data, either, even from a sink that seems to be full. */
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	page[TR_SINK_WP / 4] |= TR_SINK_WP_WRAPPED;
 	ASSERT_EQ(0, trace_stop(self->s.fd));

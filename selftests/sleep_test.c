@@ -6,7 +6,7 @@
  *
  * The kernel's pm_test wakes the machine immediately. TRACE_SLEEP is the depth, one of
  * /sys/power/pm_test: every machine survives the default, freezer; deeper levels need
- * drivers that support them, in particular for the disk. With "processors", all CPUs but one go
+ * drivers that support them, in particular for the disk. "processors" takes all CPUs but one
  * offline, and online again.
  */
 #define _GNU_SOURCE
@@ -66,7 +66,8 @@ static bool lists(const char *path, const char *word)
 }
 
 /*
- * Whether sleep means s2idle, which only idles the CPUs, because firmware does not support suspend.
+ * Return whether sleep means s2idle, which only idles the CPUs, because firmware does not support
+ * suspend.
  */
 static bool only_idles(void)
 {
@@ -278,7 +279,7 @@ TEST_F(sleep, stopped_capture_is_kept)
 					 &counters));
 }
 
-/* Sample the session's own threads first, then all threads; sampling resumes after sleep. */
+/* Sample only the session's own threads first, then all threads; sampling resumes after sleep. */
 TEST_F(sleep, sampling_continues)
 {
 	struct sifive_trace_sampling sampling = TRACE_ARG(sifive_trace_sampling);

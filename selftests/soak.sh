@@ -15,7 +15,7 @@ out=$build/soak
 seconds=${SOAK_SECONDS:-600}
 . selftests/record/suite.sh
 
-# Stop the recorder for one of every five seconds, so that a buffer becomes full on any host.
+# Stop the recorder for one second in five, so that a buffer becomes full on any host.
 board p550 --timeout $((4500 + 4 * seconds)) -- '
 soak() {
 	sifive-trace record -b 1M --on-full $1 -o $1.rtd $p/soak '"$seconds"' >$1.txt 2>$1.err & command=$!

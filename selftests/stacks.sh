@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests record -g on the traced machine with programs whose call paths are known. Prints TAP.
 # The call path of a sample is found either by the traced machine, from frame pointers, or by this
-# host, from a copy of the stack and unwind tables. A path that extends beyond the copy is cut.
+# host, from a copy of the stack and unwind tables. A path that extends beyond the copy is
+# truncated.
 #
 #	stacks.sh BUILD
 
@@ -86,7 +87,7 @@ hot() {
 # samples NAME PATTERN: print the number of samples whose path matches PATTERN.
 samples() { grep -E "$2" "$out/$1.paths" | awk '{ n += $1 } END { print n + 0 }'; }
 
-# fit NAME WHAT SAMPLES PATH: expect samples whose paths match SAMPLES, and all of these paths to
+# fit NAME WHAT SAMPLES PATH: expect samples with paths that match SAMPLES, and all these paths to
 # match PATH.
 fit() {
 	local all fit
@@ -123,7 +124,7 @@ for name in deep deep-static all children full drop period; do
 	status $name 3 "$name: the command returns the program's exit status"
 	path $name "-g dwarf, $name: all paths are correct" bottom "$usual"
 done
-# The ring may have lost the beginning of each hart's oldest stack.
+# The ring may have overwritten the beginning of each hart's oldest stack.
 paths ring ring.rtd
 [ "$(samples ring "$usual;bottom\$")" -gt 10 ] &&
 	[ "$(samples ring ';bottom$')" -le $(($(samples ring "$usual;bottom\$") + 2)) ]
@@ -163,7 +164,7 @@ kernel() { fit "$1" "$2" ';enter;(.*;)?vfs_read;' ';main;repeat;enter;(.*;)?vfs_
 kernel enters "-g fp: samples in the kernel have the kernel's path after the program's"
 kernel enters-dwarf "-g dwarf: samples in the kernel have the kernel's path after the program's"
 kernel enters-all "-g dwarf -a: samples in the kernel have the kernel's path after the program's"
-# The program itself may also take page faults, which are not those of vfs_read().
+# The program itself may also take page faults, outside vfs_read().
 paths faults faults.rtd
 faults=$(samples faults ';enter;(.*;)?do_page_fault;')
 inner=$(samples faults ';main;repeat;enter;(.*;)?vfs_read;(.*;)?do_page_fault;')

@@ -60,7 +60,7 @@ static __attribute__((noinline, noclone, aligned(256))) void spin(unsigned long 
 FIXTURE(stacks) {
 	struct trace_session s;
 	struct sifive_trace_sampling sampling;
-	/* Two pages, of which the second cannot be read. */
+	/* Two pages, the second of which cannot be read. */
 	uint64_t *page;
 	size_t size;
 	/* Number of samples in spin(), number of wrong samples, and the latest sample. */
@@ -223,7 +223,7 @@ TEST_F(stacks, periodic_headers_precede_stacks)
 	}
 }
 
-/* Spend most of its time in a system call. */
+/* Spend most of the time in a system call. */
 static __attribute__((noinline, noclone, aligned(256))) void enter(unsigned long page)
 {
 	register long a0 asm("a0") = open("/dev/zero", O_RDONLY | O_CLOEXEC), fd = a0;

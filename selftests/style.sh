@@ -42,7 +42,7 @@ with() {
 files() { git ls-files -co --exclude-standard -- "$@"; }
 
 # checkpatch OPTION... -f FILE...: run checkpatch on each file that it has not passed yet. Leave out
-# messages that do not apply: out-of-tree code checks the kernel's version, but in compat.h only,
+# messages that do not apply: out-of-tree code checks the kernel's version, though only in compat.h,
 # and uapi headers cannot use BIT().
 checkpatch() {
 	local script=$kernel/source/scripts/checkpatch.pl options=() rules sum file found
@@ -68,8 +68,8 @@ driver_checkpatch() {
 		include/uapi/linux/*.h
 }
 
-# Ignore message types that do not apply to user space, and CamelCase names, which are those of the
-# old library.
+# Ignore message types that do not apply to user space, and CamelCase names, which are from the old
+# library.
 tests_checkpatch() {
 	# shellcheck disable=SC2046
 	checkpatch --ignore CAMELCASE,PREFER_KERNEL_TYPES,SPLIT_STRING,ARRAY_SIZE,VOLATILE,PREFER_DEFINED_ATTRIBUTE_MACRO,MACRO_WITH_FLOW_CONTROL \
@@ -212,7 +212,7 @@ install_of_this_machine() {
 			share/man/man3/sifive_reader_{messages,new,next,open,point_counter,set,thread}.3)
 }
 
-# Use a fresh clone, to see whether an untracked file remains.
+# Use a fresh clone, to detect untracked files that remain.
 install_leaves_no_trace() {
 	local tree=$build/clean
 

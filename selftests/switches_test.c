@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that, after SWITCHES, a capture records when and why each thread of a process starts and
- * stops running on a hart, and nothing of other processes.
+ * stops running on a hart, and records nothing about other processes.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -36,7 +36,7 @@
  * @kind:	number of records of each kind
  * @bad:	number of records that contradict the previous record
  * @overlaps:	number of times that a thread starts to run while another one runs on the hart
- * @unwoken:	number of times that a thread runs after sleeping without having been woken
+ * @unwoken:	number of times that a sleeping thread runs without having been woken
  * @foreign:	number of records of threads that are not in @threads
  * @idle:	number of ends of the recording at which no thread is running
  * @marked, @ended: times of the last mark and of the last end in @idle
@@ -206,7 +206,7 @@ static void check(struct __test_metadata *_metadata, struct _test_data_switches 
 		EXPECT_EQ(found->last[i] - found->first[i], found->ran[i] + found->off[i]);
 }
 
-/* Run in a thread: answer each byte. */
+/* Thread function: answer each byte. */
 struct answer {
 	pthread_t thread;
 	int to[2], from[2];
@@ -346,7 +346,7 @@ static void *yield(void *arg)
 	return NULL;
 }
 
-/* Begin a capture whose only known thread is the caller. */
+/* Begin a capture in which only the caller is known. */
 static int restart(struct _test_data_switches *self)
 {
 	self->found = (struct found) { .threads[0] = gettid(), .count = 1 };
@@ -399,7 +399,7 @@ TEST_F(switches, vfork_parent_is_uninterruptible)
 	unsigned int i;
 
 	ASSERT_EQ(0, start(self));
-	/* Repeat this, because a child can finish before its parent waits. */
+	/* Repeat this, because a child can end before its parent waits for it. */
 	for (i = 0; i < TURNS; i++)
 		spawn();
 	check(_metadata, self);
@@ -647,7 +647,7 @@ TEST_F(switches, switches_on_unrecorded_cpus_are_counted)
 	EXPECT_EQ(0, self->found.bad);
 	EXPECT_EQ(0, self->status.switches_lost);
 	EXPECT_EQ(self->found.total, self->status.switches);
-	/* While the capture is stopped, switches are not counted. */
+	/* Switches are not counted while the capture is stopped. */
 	i = self->status.switches_elsewhere;
 	ASSERT_EQ(0, trace_pin(!self->s.encoder.cpu));
 	usleep(1000);
@@ -656,8 +656,8 @@ TEST_F(switches, switches_on_unrecorded_cpus_are_counted)
 }
 
 /*
- * Run in a thread other than the first: report this thread's id, and execute a program that does
- * nothing.
+ * Function of a thread other than the first: report this thread's id, and execute a program that
+ * does nothing.
  */
 static void *execute(void *to)
 {

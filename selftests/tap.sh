@@ -23,8 +23,8 @@ skip() {
 	echo "ok $tests $1 # SKIP $2"
 }
 
-# has PROGRAM PACKAGE WHAT...: whether the program is installed; if not, skip each of these tests
-# and name the package.
+# has PROGRAM PACKAGE WHAT...: check whether the program is installed; if not, skip each of these
+# tests and name the package.
 has() {
 	local program=$1 package=$2 what
 	shift 2

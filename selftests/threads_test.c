@@ -44,7 +44,7 @@ struct counts {
 	uint64_t of[TRACE_ISR + 1];
 };
 
-/* Number of records that were begun, and number of those that were not abandoned. */
+/* Number of records that have begun, and number of these that were not abandoned. */
 static struct counts begun, made;
 
 static void count(struct counts *counts, enum trace_kind kind, uint64_t number)
@@ -57,7 +57,7 @@ static uint64_t sum(const struct counts *counts)
 	return counts->of[TRACE_ENTER] + counts->of[TRACE_EXIT] + counts->of[TRACE_MANUAL];
 }
 
-/* Call an instrumented function, which makes this number of calls including its own. */
+/* Call an instrumented function, which makes this number of calls, including itself. */
 static void call_any(void (*function)(unsigned int), unsigned int argument,
 		     unsigned int calls)
 {
@@ -276,7 +276,7 @@ static void on_signal(int number)
 {
 	int error = errno;
 
-	/* If handlers took longer than the interval, nothing else would ever run. */
+	/* If handlers took longer than the interval, nothing else could run. */
 	if (__atomic_add_fetch(&unheard, 1, __ATOMIC_RELAXED) == UNHEARD_MAX)
 		set_timers(0);
 	__atomic_fetch_add(&signals, 1, __ATOMIC_RELAXED);
@@ -315,8 +315,8 @@ static void *storm(void *number)
 }
 
 /*
- * Whether the test is ahead of schedule: regardless of its duration, it must fill no more than a
- * quarter of the buffer, because more cannot be decoded here.
+ * Return whether the test is ahead of schedule: regardless of its duration, it must fill no more
+ * than a quarter of the buffer, because more cannot be decoded here.
  */
 static bool is_ahead(double done)
 {
@@ -482,8 +482,8 @@ TEST_F(threads, records_made_during_dump_are_reported_lost)
 		ASSERT_EQ(0, pthread_create(&thread[i], NULL, until_stop, (void *)(uintptr_t)i));
 	pthread_barrier_wait(&all_there);
 	/*
-	 * Repeat until a record was made during a pause: on a loaded host this can take
-	 * a long time.
+	 * Repeat until a record is made during a pause, which can take a long time on a loaded
+	 * host.
 	 */
 	for (i = 0; i < times || (!report.lost_threads && i < 100 * times); i++) {
 		ASSERT_EQ(0, sifive_trace_dump(trace, "/dev/null")) {
@@ -539,7 +539,7 @@ static void jump_out(int number)
 	siglongjmp(jump, 1);
 }
 
-/* The record that a handler jumped out of is lost. */
+/* The record that a signal handler has left by a jump is lost. */
 TEST_F(threads, jump_out_of_handler_loses_only_reported_records)
 {
 	const struct itimerval timer = { { 0, 700 }, { 0, 700 } };
@@ -790,7 +790,7 @@ TEST_F(threads, revoked_counter_access_is_restored)
 	EXPECT_LT(0, taken);
 	EXPECT_EQ(RECORDS * records, self->totals.records);
 	EXPECT_EQ(1, __builtin_popcount(found_encoders));
-	/* All differences together are at most the counter's increment. */
+	/* The sum of all differences is at most the counter's increment. */
 	for (i = 0; i < 2; i++) {
 		EXPECT_LT(earliest[i], latest[i]);
 		EXPECT_GE(to[i] - from[i], latest[i] - earliest[i]);

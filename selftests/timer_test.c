@@ -128,8 +128,8 @@ static void count_signal(int number)
 }
 
 /*
- * Whether the C library leaves this signal to programs, except SIGILL, which the trace library uses
- * while tracing is on.
+ * Return whether the C library leaves this signal to programs, except SIGILL, which the trace
+ * library uses while tracing is on.
  */
 static bool is_watched(int number)
 {
@@ -248,7 +248,7 @@ TEST_F(timer, records_have_interval_and_interrupted_address)
 	}
 }
 
-/* Only the kernel writes records: instrumented functions write none. */
+/* Only the kernel writes records; instrumented functions do not. */
 TEST_F(timer, firmware_events_are_only_in_timer_records)
 {
 	perfEvent event = { .type = perfEventFirmware, .code = FW_ILLEGAL_INSN };

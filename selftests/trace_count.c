@@ -230,7 +230,7 @@ static bool counts_turns(int event, uint64_t turns)
 	return more >= turns * TRACE_SPIN - 100 && more <= turns * TRACE_SPIN + 100;
 }
 
-/* Counts of time may match the loop's by chance, but not for several lengths. */
+/* Counts of time may match the loop's count by chance, but not for several loop lengths. */
 static bool counts_instructions(void)
 {
 	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,
@@ -338,8 +338,8 @@ bool trace_samples(int fd)
 	unsigned int i;
 
 	/*
-	 * This is a number of tries rather than a time limit, because a loaded host slows the
-	 * emulator down.
+	 * Limit the number of tries rather than the time, because a loaded host slows the emulator
+	 * down.
 	 */
 	for (i = 0; i < 3000 && !trace_status(fd, &status); i++) {
 		if (status.samples > before)

@@ -21,7 +21,7 @@
 #define DTLB_WRITE_MISS	(3 << 3 | 1 << 1 | 1)
 #define ITLB_READ_MISS	(4 << 3 | 0 << 1 | 1)
 
-/* Instructions per turn of trace_spin(). */
+/* Instructions per iteration of trace_spin(). */
 #define TRACE_SPIN	2
 
 /* Return the CSR's value; without access, the read raises SIGILL. */
@@ -36,7 +36,7 @@ uint64_t trace_own_count(const struct sifive_trace_slot *slot, unsigned int coun
 /* Return the signal raised by reading a counter, or 0. */
 int trace_signal_of_counter(unsigned int counter);
 
-/* Execute a loop of TRACE_SPIN instructions per turn. */
+/* Execute a loop of TRACE_SPIN instructions per iteration. */
 static inline void trace_spin(uint64_t turns)
 {
 	asm volatile("1:	addi %0, %0, -1\n"
@@ -66,7 +66,9 @@ void trace_work(void (*fn)(uint64_t turns), unsigned int ms);
 void trace_work_sampled(int fd, void (*fn)(uint64_t turns), unsigned int ms,
 			unsigned int least);
 
-/* Whether the kernel writes another record to the capture within a limited number of tries. */
+/*
+ * Return whether the kernel writes another record to the capture within a limited number of tries.
+ */
 bool trace_samples(int fd);
 
 /*
@@ -77,11 +79,11 @@ void trace_touch_pages(unsigned int count);
 void trace_store_pages(unsigned int count);
 void trace_call_pages(unsigned int count);
 
-/* Whether this is an emulator, which counts cycles, instructions and TLB misses. */
+/* Return whether this is an emulator, which counts cycles, instructions and TLB misses. */
 bool trace_emulated(void);
 
 /*
- * Whether cycles and instructions are counted. Without the option --icount, the emulator
+ * Return whether cycles and instructions are counted. Without the option --icount, the emulator
  * counts host time instead. With TRACE_EXACT=1, the test fails if they are not counted.
  */
 bool trace_counts_instructions(void);

@@ -34,7 +34,7 @@
 #define TEST_TIMEOUT_DEFAULT	600
 #endif
 
-/* Skip the whole program, and print why, if it cannot test anything. */
+/* Skip the whole program, and print the reason, if it cannot test anything. */
 void trace_require_device(void);
 
 /* The program's main(); use after kselftest_harness.h. */

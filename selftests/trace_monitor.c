@@ -29,7 +29,7 @@ static int answer(char *line, int size)
 	errx(1, "the monitor does not reply");
 }
 
-/* Whether a virtio port has this name. */
+/* Return whether a virtio port has this name. */
 static int is_named(const char *port, const char *wanted)
 {
 	char path[300], name[32] = "";

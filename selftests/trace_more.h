@@ -54,7 +54,7 @@ int trace_session_config(struct trace_session *s, uint32_t sink, uint64_t buffer
 /* Unmap the page and close the descriptor, if they are mapped and open. */
 void trace_session_close(struct trace_session *s);
 
-/* Whether some component of the machine has a sink of that kind. */
+/* Return whether some component of the machine has a sink of that kind. */
 bool trace_has_sink(const struct trace_session *s, uint32_t sink);
 
 /* Return the message for the last error, valid until the next call. */
@@ -64,8 +64,8 @@ const char *trace_message(int fd);
 int trace_collect(int fd, unsigned int src_bits, struct trace_stream *stream);
 
 /*
- * Whether the values of the data messages are consecutive. Return their number, or -1
- * if there is a gap. @first and @last may be NULL.
+ * Check that the values of the data messages are consecutive. Return their number, or -1 if there
+ * is a gap. @first and @last may be NULL.
  */
 long trace_consecutive(const struct trace_stream *stream, uint32_t *first,
 		       uint32_t *last);
@@ -94,13 +94,13 @@ uint32_t trace_writer_stop(struct trace_writer *w);
 uint64_t trace_random(uint64_t *state);
 
 /*
- * Replace the session with one on the second encoder, or on the first if there is no second one.
- * Return the sysfs file that takes the second encoder's CPU offline, or NULL if there is no second
- * encoder or its CPU cannot go offline.
+ * Replace the session with one on the second encoder, or on the first if there is only one. Return
+ * the sysfs file that takes the second encoder's CPU offline, or NULL if there is no second encoder
+ * or its CPU cannot go offline.
  */
 const char *trace_session_leaver(struct trace_session *s);
 
-/* Return a number from the environment, or @otherwise. */
+/* Return the value of an environment variable, or @otherwise if it is not set. */
 uint64_t trace_setting(const char *name, uint64_t otherwise);
 
 /* Return @count, the number of repetitions of a full run, divided by TRACE_PART and rounded up. */

@@ -78,7 +78,7 @@ int trace_records(int fd, struct trace_totals *totals,
 		  void (*each)(const struct trace_record *record, void *arg),
 		  void *arg);
 
-/* Whether the trace consists only of complete records and headers. */
+/* Return whether the trace consists only of complete records and headers. */
 static inline bool trace_is_whole(const struct trace_totals *totals)
 {
 	return !totals->bad && !totals->unfinished && !totals->backwards;

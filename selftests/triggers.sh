@@ -3,10 +3,10 @@
 # Tests recordings of parts of a run. Prints TAP.
 #
 # record --snapshot --trigger and --slower-than: the one slow request in 10,000 is caught, and its
-# trace shows why it was slow. Also tests the Nth call, shared objects (including those loaded
-# with dlopen()), threads, recursion, reports of losses, and refusals. record --from, --to and
-# --depth: only calls within a function or up to a depth are recorded, in each thread, and each
-# output reports this. record --auto-filter: invalid uses are refused.
+# trace shows why it is slow. Also tests the Nth call, shared objects (including those loaded with
+# dlopen()), threads, recursion, reports of losses, and refusals. record --from, --to and --depth:
+# only calls within a function or up to a depth are recorded, in each thread, and each output
+# reports this. record --auto-filter: invalid uses are refused.
 #
 #	triggers.sh BUILD
 
@@ -36,7 +36,7 @@ run hooks sifive-trace record -C 0 --snapshot -b 64k --trigger piece:100 -o hook
 run last sifive-trace record -C 0 --snapshot -b 64k --slower-than main:1us -o last.rtd $p/plain
 run sampled sifive-trace record -C 0 --snapshot -i 100us -b 64k --trigger busy:8 -o sampled.rtd $p/busy-static 50
 
-# With --keep, the newest snapshots must be kept; on a full disk, those that fit.
+# --keep must keep the newest snapshots; on a full disk, the snapshots that fit must be kept.
 snap keep -b 64k --keep 2 --trigger request:2000 $p/stalls
 mkdir /tmp/small; mount -t tmpfs -o size=400k none /tmp/small
 run full sifive-trace record -C 0 --calls --snapshot -b 64k --trigger request:1000 -o /tmp/small/full.rtd $p/stalls
@@ -227,7 +227,7 @@ for name in later later-slow later-hooks; do
 		"$name: a function that no object contains yet is reported"
 	says $name " plugin: found in /target/record/plugin.so, which was loaded later" \
 		"$name: a function of an object that was loaded with dlopen() is probed"
-	# Count ten calls at each address, but not ten calls of other code at the first address.
+	# Count ten calls at each address, but not the ten calls of other code at the first address.
 	[ "$(number $name plugin)" = 20 ]
 	result $? "$name: calls are counted while the object is loaded, and not in other code at its old address"
 done
@@ -302,7 +302,7 @@ rec only-killed -F main --on-full stop $p/ends kill
 rec only-snapshot --snapshot --trigger branch:8 -F branch $p/threads
 run only-pieces sifive-trace record -b 1M --rotate 20k -F work -o only-pieces.rtd $p/pieces 40
 run only-begun sifive-trace record -b 1M --rotate 20k -F work -o only-begun.rtd $p/pieces 40 kills
-# The program ends after the recorder, and holds the hardware until then.
+# The program ends after the recorder, and until then holds the hardware.
 while pidof pieces >/dev/null; do sleep 0.1; done
 rec optimised $p/optimised
 rec objects $p/objects

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests record -e with more events than counters. Prints TAP. The events take turns, and report
 # scales their counts to those of a run in which each event has a counter. Each output format marks
-# scaled counts, omits them, or is refused; events that cannot take turns are refused.
+# scaled counts, omits them, or is refused. Events that cannot take turns are refused.
 #
 #	turns.sh BUILD
 
@@ -12,7 +12,7 @@ build=$1
 out=$build/turns
 . selftests/record/suite.sh
 
-# Twelve events, of which ten take turns on six counters. Only one hart is online, because the
+# Twelve events, ten of which take turns on six counters. Only one hart is online, because the
 # emulator runs harts in turn if instructions are counted.
 twelve=cycles,instructions,r2,r2:u,r2:k,r1,r1:u,dTLB-load-misses,iTLB-load-misses,branches,cache-misses,r1:k
 board p550 --icount --append maxcpus=1 -- "

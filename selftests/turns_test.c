@@ -183,7 +183,7 @@ TEST_F(turns, exclude_samples_and_other_processes)
 	close(fd);
 }
 
-/* Read instret, then the count of the same event that takes turns, then instret again. */
+/* Read instret, then the count of the same event, which takes turns, then instret again. */
 struct reading {
 	uint64_t before, count, after;
 };
@@ -304,7 +304,7 @@ TEST_F(turns, count_instructions_of_hart)
 	expect_correct(_metadata, &hart);
 }
 
-/* Turns pass only while the thread runs, however short each run is. */
+/* Turns advance only while the thread runs, however short each run is. */
 TEST_F(turns, continue_when_thread_runs_again)
 {
 	const struct sifive_trace_event *event = &self->counters.event[FIXED];
@@ -314,7 +314,7 @@ TEST_F(turns, continue_when_thread_runs_again)
 	ASSERT_EQ(0, TAKE(SIFIVE_TRACE_COUNTERS_PER_THREAD));
 	slot = trace_own_slot(self->fd);
 	ASSERT_NE(NULL, slot);
-	/* Let the thread run mostly for less time than the shortest turn. */
+	/* Let most runs of the thread be shorter than the shortest turn. */
 	while (seen != BIT64(self->turns + 1) - 2) {
 		trace_spin(10);
 		seen |= 1u << turn_of(event, trace_own_count(slot, event->counter));

@@ -25,7 +25,7 @@
 
 #define DRIVERS	"/sys/bus/platform/drivers/sifive-trace-"
 
-/* Jumped to when a store to a removed page raises SIGBUS, in the thread that stored. */
+/* Where a thread jumps to when its store to a removed page raises SIGBUS. */
 static __thread sigjmp_buf trap;
 
 static void trapped(int sig)
@@ -187,7 +187,7 @@ TEST_F(unbind, stale_descriptor_returns_enodev)
 	char byte;
 
 	ASSERT_EQ(0, unbind_device(self));
-	/* Calls fail even after everything has been rebound. */
+	/* Calls still fail after everything has been rebound. */
 	for (round = 0; round < 2; round++) {
 		EXPECT_EQ(-ENODEV, trace_info(self->s.fd, &info));
 		EXPECT_EQ(-ENODEV, trace_encoder(self->s.fd, 0, &encoder));

@@ -188,7 +188,7 @@ TEST_F_TIMEOUT(unusual, user_threads_switched_by_handler_are_recorded, 600)
 		switch_on();
 	leaf();
 	all = end(_metadata, self);
-	/* A context that wrote within another's record may have omitted a header. */
+	/* A context that has written within another context's record may have omitted a header. */
 	EXPECT_LE(made, all + self->totals.bad);
 	EXPECT_GE(made + self->report.lost_abandoned, all);
 }
@@ -214,7 +214,7 @@ static void *overflow(void *unused)
 	sigaltstack(&stack, NULL);
 	sigsetjmp(before, 1);
 	/*
-	 * Start from a different depth each time, so that the overflow occurs at another place
+	 * Start from a different depth each time, so that the overflow occurs at a different place
 	 * in the call.
 	 */
 	while (times++ < OVERFLOWS)

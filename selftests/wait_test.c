@@ -24,7 +24,7 @@
 
 /*
  * Size of the buffer. It must have room for the stores made until the driver reacts, which can take
- * long, because the host can stop the emulator for a long time.
+ * long, because the host may suspend the emulator.
  */
 #define BUFFER		0x400000
 #define BUFFER_LEAST	0x100000
@@ -160,7 +160,7 @@ static bool waits(int fd)
 	return trace_flags(fd) & SIFIVE_TRACE_STATUS_WAITING;
 }
 
-/* Whether a system call can read the page. */
+/* Return whether a system call can read the page. */
 static bool is_there(const struct _test_data_wait *self, const void *page)
 {
 	char bytes[4];
@@ -169,7 +169,7 @@ static bool is_there(const struct _test_data_wait *self, const void *page)
 	       read(self->pipe[0], bytes, sizeof(bytes)) == sizeof(bytes);
 }
 
-/* Whether a thread has ended or is sleeping, which a writer does only in a store. */
+/* Return whether a thread has ended or is sleeping, which a writer does only in a store. */
 static bool is_asleep(const char *tid)
 {
 	char path[64], text[512];
@@ -479,7 +479,7 @@ TEST_F(wait, process_with_waiting_store_can_be_killed)
 		ASSERT_EQ(1, read(ends[0], &byte, 1));
 		while (!waits(self->reader.fd))
 			usleep(1000);
-		/* SIGTERM's default action ends the process, too. */
+		/* SIGTERM's default action also ends the process. */
 		ASSERT_EQ(0, kill(child, round & 1 ? SIGTERM : SIGKILL));
 		ASSERT_EQ(child, waitpid(child, &status, 0));
 		EXPECT_TRUE(WIFSIGNALED(status));
@@ -616,7 +616,7 @@ TEST_F(wait, cpu_can_go_offline_while_stores_wait)
 
 /* ---- dropping ---------------------------------------------------------------- */
 
-/* The program makes stores without checking for room, which must not delay it. */
+/* The program stores without checking for room; this must not delay it. */
 TEST_F(wait, drop_flag_reports_full_sink_without_waiting)
 {
 	struct sifive_trace_status status;

@@ -132,7 +132,7 @@ static bool is_possible(const void *arg, unsigned int event, unsigned int number
 	return ((const uint32_t *)arg)[event] >> number & 1;
 }
 
-/* Check that each event gets a suitable counter, whatever the order of the events. */
+/* Check that each event gets a suitable counter, regardless of the order of the events. */
 static bool all_chosen(const uint32_t *possible, unsigned int count)
 {
 	uint32_t list[6], taken;
@@ -172,7 +172,7 @@ static void test_choose(void)
 	result(!all_chosen(none, 3), "no two events share a counter");
 }
 
-/* Check that the call fails and sets ctrIdx to PERF_NO_COUNTER for the event at @at only. */
+/* Check that the call fails and sets ctrIdx to PERF_NO_COUNTER only for the event at @at. */
 static bool is_refused(perfEvent *list, int count, int at)
 {
 	int i;

@@ -49,7 +49,7 @@ static struct hart {
 
 static unsigned int arrived;
 
-/* Wait until the other hart calls this function, too. */
+/* Wait until the other hart also calls this function. */
 static void meet(void)
 {
 	unsigned int both = (__atomic_add_fetch(&arrived, 1, __ATOMIC_ACQ_REL) + 1) / 2 * 2;
@@ -151,7 +151,7 @@ static bool in_turn(struct hart *hart, unsigned long id)
 	return ok;
 }
 
-/* Write headers only: turn tracing on and off until the buffer is nearly full. */
+/* Write only headers: turn tracing on and off until the buffer is nearly full. */
 static bool storm(struct hart *hart, unsigned long id)
 {
 	unsigned int i;

@@ -15,8 +15,8 @@
  *			CPU 1, whose encoder is slow, "messages": the number of
  *			messages made and lost
  *
- * ADDRESS is 32 or 64, depending on the program's link addresses. Run it on an
- * otherwise idle CPU.
+ * ADDRESS is 32 or 64, depending on the program's link addresses. Run this program on an otherwise
+ * idle CPU.
  */
 #include <err.h>
 #include <pthread.h>
@@ -130,7 +130,7 @@ static bool same(const struct monitor_accesses *before,
 
 /*
  * Measure the encoder accesses of @statement, executed METER_CALLS times. Repeat if an interrupt
- * made the library read the counters twice, or if a value grew beyond its store size.
+ * made the library read the counters twice, or if a value exceeded its store size.
  */
 #define ENCODER(cost, statement) do {					\
 	struct monitor_accesses before_, after_;			\

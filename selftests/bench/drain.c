@@ -35,7 +35,7 @@
 /* Number of faults that are measured. */
 #define FAULTS		15
 
-/* Size passed to read(), and a number of stores that produce more bytes. */
+/* Size passed to read(), and a number of stores that produce more bytes than that. */
 #define CHUNK		65536
 #define CHUNK_STORES	12000
 

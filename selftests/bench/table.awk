@@ -91,7 +91,7 @@ $1 == "drain-fault" {
 	       "a store whose page is back: " $2 " instructions of 3000")
 }
 
-# Two records: of the thread that leaves the CPU, and of the one that gets it.
+# Two records: one for the thread that leaves the CPU, and one for the thread that gets it.
 $1 == "context-switch" {
 	result($2 > 20 && $2 <= 2 * 60 && $3 <= 24,
 	       sprintf("a context switch, two records: %d instructions of 120, %d bytes", $2, $3))

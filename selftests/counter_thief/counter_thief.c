@@ -2,7 +2,7 @@
 /*
  * Takes a counter from its owner, as a bug or another user of firmware's counters could, to test
  * that the driver detects this. The module takes the counter either once, on insertion, which then
- * fails, or each time the CPU comes online, before the callbacks of any module inserted later.
+ * fails, or each time the CPU comes online, before the callbacks of modules inserted later.
  */
 
 #include <linux/cpuhotplug.h>

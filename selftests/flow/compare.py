@@ -85,7 +85,7 @@ def differs(followed, expected):
 
 
 def find(stretch, expected, begin):
-    """Where a stretch ends in the expected addresses, or None."""
+    """The position in the expected addresses at which a stretch ends, or None."""
     wanted = array.array("Q", stretch).tobytes()
     at = expected.find(wanted, begin)
     while at >= 0 and at % 8:

@@ -4,8 +4,8 @@
 
 	compare.py COMMAND TRACE...
 
-Prints the number of equal records in each trace; at the first difference, prints it and fails. Of
-a long trace, only the beginning is compared, unless TRACE_PART is 1 in the environment. Damaged
+Prints the number of equal records in each trace; at the first difference, prints it and fails. Only
+the beginning of a long trace is compared, unless TRACE_PART is 1 in the environment. Damaged
 traces are covered by the command's own tests.
 """
 import json

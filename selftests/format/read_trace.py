@@ -183,7 +183,7 @@ class Stream:
                 self.push(8 * int(size), int(value, 16), int(time, 16) if exact else None)
 
     def push(self, size, value, time):
-        """Take a store; size 0 means a store that fits nothing, or the end of the trace."""
+        """Take a store; size 0 means a store that does not fit, or the end of the trace."""
         self.time, after_magic = time, self.after_magic
         self.after_magic = (size, value) == (32, MAGIC)
         if self.wanted == 16 != size:

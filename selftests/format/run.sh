@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests that Documentation/trace-format.rst is complete. Prints TAP. Compares a reader that
-# was written only from that page with the command, on the page's example and on random traces.
-# The board suites compare the two on recorded traces.
+# Tests that Documentation/trace-format.rst is complete. Prints TAP. Compares a reader written using
+# only that page with the command, on the page's example and on random traces. The board suites
+# compare the two on recorded traces.
 #
 #	run.sh BUILD
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Reads the unwind tables, stubs and compressed sections of arbitrary bytes as of an ELF file. */
+/*
+ * Treats arbitrary bytes as an ELF file, and reads its unwind tables, stubs and compressed
+ * sections.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -32,8 +32,8 @@ static void find_threads(const struct meta *meta)
 }
 
 /*
- * Check that the address which places_find() assigns to an object is not replaced by another one
- * when it is looked up again.
+ * Check that places_find() does not replace the address that it assigns to an object when that
+ * address is looked up again.
  */
 static void find_places(const struct meta *meta)
 {

@@ -122,7 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	perfrec_flush(perfrec);
 	perfrec_free(perfrec);
-	/* A complete mark has two words, which no callback receives. */
+	/* A complete mark has two words, which are not passed to any callback. */
 	if (words > pushed || pushed - words > 2 * marks || (pushed - words) % 2)
 		abort();
 	return 0;

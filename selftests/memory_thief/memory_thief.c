@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Aborts hibernation after all other PM notifiers have run. Optionally overwrites memory first, to
- * simulate a power cut, which destroys memory that the kernel does not save. The tests use it to
+ * simulate a power cut, which destroys memory that the kernel does not save. Tests use this to
  * check that the driver does not mistake overwritten memory for a capture.
  */
 

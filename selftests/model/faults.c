@@ -61,7 +61,8 @@ TEST_F(fault, stuck_active_bit_stays_clear)
 }
 
 /*
- * With the fault, an enabled component stays enabled, but cannot be re-enabled once it is disabled.
+ * With the fault, an enabled component remains enabled, but cannot be re-enabled once it is
+ * disabled.
  */
 TEST_F(fault, stuck_enable_bit_prevents_reenabling)
 {

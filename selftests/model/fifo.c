@@ -113,7 +113,7 @@ TEST_F(fifo, overflow_drops_messages_and_sends_error)
 	message(&self->b, 40);
 	EXPECT_EQ(LOST, rd(&self->b, TE + CONTROL) & LOST);
 	message(&self->b, 41);
-	/* There is room for a message, but not yet for an Error in front of it. */
+	/* There is room for a message, but not yet for an Error before it. */
 	step(&self->b, 40 * TICK);
 	EXPECT_EQ(0, rd(&self->b, TE + STIMULUS(0)));
 	message(&self->b, 42);

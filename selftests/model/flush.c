@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tests a flush while the emulator's time follows the host's clock. Its timers can then be late,
- * but a driver polls the empty bit for only a few microseconds.
+ * Tests a flush while the emulator's time follows the host's clock. The emulator's timers can then
+ * be late, but a driver polls the empty bit for only a few microseconds.
  */
 #include "guest.h"
 

@@ -253,7 +253,7 @@ TEST_F(encoder, data_is_last_field_without_timestamps)
 	EXPECT_STREQ("8c 00 0b 1c 01 03 8c 00 0f ff ff ff", written(&self->b));
 }
 
-/* teTracing starts and stops trace, as teEnable does. */
+/* teTracing starts and stops trace, like teEnable. */
 TEST_F(encoder, tracing_bit_starts_and_stops_trace)
 {
 	start(&self->b, OWN_SINK, 0, ON & ~TRACING);

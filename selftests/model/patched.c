@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tests that a hart executes new code after fence.i, on which kernels rely that change their text
- * at run time: hart 0 writes a function repeatedly, and hart 1 calls it. As in a kernel, the page
+ * Tests that a hart executes new code after fence.i, which kernels that patch their text at run
+ * time rely on: hart 0 writes a function repeatedly, and hart 1 calls it. As in a kernel, the page
  * also contains code that does not change.
  */
 #include <stdatomic.h>
@@ -18,7 +18,7 @@
 static uint32_t code[3] __attribute__((aligned(4096))) = { 0x00000513, RET, RET };
 static atomic_uint written, called, stale;
 
-/* Value whose write ends the calls. */
+/* The value that ends the calls when it is written. */
 void second(void)
 {
 	unsigned int number, value;

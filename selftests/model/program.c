@@ -6,7 +6,7 @@
  */
 #include "guest.h"
 
-/* Enough iterations to fill every counter, and calls nested deeper than a decoder remembers. */
+/* Enough iterations to fill every counter, and calls nested deeper than a decoder can track. */
 #ifndef LONG
 #define LONG		23000
 #endif

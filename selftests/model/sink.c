@@ -90,7 +90,7 @@ TEST_F(word, registers_are_word_aligned)
 	EXPECT_EQ(-variant->bytes | WRAPPED, rd(&self->b, TE + SINK_WP));
 }
 
-/* Once the sink has received a byte, a driver must not program the sink. */
+/* Once a sink has received a byte, a driver must not program it. */
 TEST_F(word, programming_sink_with_data_is_violation)
 {
 	sink_window(&self->b, TE, BUFFER, 128, variant->bytes);

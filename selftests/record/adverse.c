@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Does things that can make a preloaded library fail:
+ * Performs actions that can make a preloaded library fail:
  *
  *	adverse work		makes calls
  *	adverse unload OBJECT	unloads an object in a thread that is cancelled, then in another
@@ -121,7 +121,7 @@ static int loader(void)
 	return pthread_join(thread, NULL) || failed;
 }
 
-/* Move the environment to make room for a title, as setproctitle() of many servers does. */
+/* Move the environment to make room for a title, as setproctitle() does in many servers. */
 static int title(char **argv)
 {
 	char *begin = argv[0], *end = begin;

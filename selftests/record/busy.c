@@ -20,9 +20,9 @@ static unsigned long lazy(unsigned long n)
 }
 
 /*
- * Number of rounds that usually fit into 300 ms. The program runs for that time and for that number
- * of rounds, because on a loaded host, time passes without any work. With a file name, the program
- * runs until that file exists.
+ * Number of rounds that usually fit into 300 ms. The program runs for that time and that number of
+ * rounds, because time passes without any work on a loaded host. With a file name, the program runs
+ * until that file exists.
  */
 #define ROUNDS	4
 

@@ -35,10 +35,10 @@ int main(int argc, char **argv)
 	if (!strcmp(how, "kill"))
 		raise(SIGKILL);
 	if (!strcmp(how, "interrupt"))
-		/* As with a terminal, the parent command also receives the signal. */
+		/* The parent command also receives the signal, as on a terminal. */
 		kill(0, SIGINT);
 	if (!strcmp(how, "hangup"))
-		/* As with a terminal, the parent command also receives the signal. */
+		/* The parent command also receives the signal, as on a terminal. */
 		kill(0, SIGHUP);
 	if (!strcmp(how, "at once"))
 		_exit(3);

@@ -186,8 +186,8 @@ static HIDDEN void send_signals(void)
 }
 
 /*
- * The event that ends the process may be late. After @quick passes, the thread therefore sleeps now
- * and then, as the other threads do, to let the reader run.
+ * The event that ends the process may be late. After @quick passes, the thread therefore sleeps
+ * occasionally, like the other threads, to let the reader run.
  */
 static HIDDEN void pass_until_ended(unsigned int quick)
 {

@@ -6,8 +6,8 @@
  *
  *	kills NUMBER SEED FOLDER
  *
- * Leaves FOLDER/N.rtd, prints what was killed and when, and fails at the first recording that
- * leaves a process behind. The same seed gives the same choices, but not the same state of the
+ * Leaves FOLDER/N.rtd, prints which process was killed and when, and fails at the first recording
+ * that leaves a process behind. The same seed gives the same choices, but not the same state of the
  * processes at the kill.
  */
 #include <dirent.h>

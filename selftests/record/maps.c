@@ -4,8 +4,8 @@
  *
  *	maps slowly|apart|stopped NUMBER PROGRAM...
  *
- * slowly: waits for the recorder often enough that it sees each mapping. apart: does the same,
- * but each mapping has a different address. stopped: stops the recorder while mapping.
+ * slowly: waits for the recorder often enough for it to see each mapping. apart: does the same, but
+ * each mapping has a different address. stopped: stops the recorder while mapping.
  */
 #include <err.h>
 #include <fcntl.h>

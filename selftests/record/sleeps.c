@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Threads that sleep, work and compete for a CPU, for known times. Each thread prints its name,
- * its id, the time from its start to its end, and its CPU time, in microseconds.
+ * Threads that sleep, work and compete for a CPU for known times. Each thread prints its name, its
+ * id, the time from its start to its end, and its CPU time, in microseconds.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Creates processes in all possible ways. Each process calls leaf() ten times, then ends in one of
- * several ways. Prints "made N", the total number of calls. The way "stops" forks while the parent
- * process, the recorder, is stopped.
+ * several ways. Prints "made N", the total number of calls. "stops" forks while the parent process,
+ * which is the recorder, is stopped.
  *
  *	tree WAY [NUMBER] [PROGRAM]
  */
@@ -78,7 +78,7 @@ static void wait_for(pid_t child)
 		exit(1);
 }
 
-/* Run this program again, which then does its own work. */
+/* Run this program again; the new process does its own work. */
 static void run_again(const char *way, char *program)
 {
 	char *const argv[] = { program, "work", NULL };
@@ -135,7 +135,7 @@ int main(int argc, char **argv)
 		work();
 		printf("made %u\n", 2 * CALLS);
 	} else if (!strcmp(way, "clone")) {
-		/* Calls clone() directly, which runs no atfork handlers. */
+		/* Calls clone() directly, which does not run atfork handlers. */
 		child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 		if (!child) {
 			work();

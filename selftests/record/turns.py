@@ -5,7 +5,7 @@
     turns.py TURNS.json APART.json EVENT...   reports of two runs of a steady program
 
 In the first, events took turns; in the second, each EVENT had a counter. The totals of main must
-agree to within 3 %, and approximately to within the error that the report gives.
+agree within 3 %, and approximately within the error that the report shows.
 """
 import json
 import sys

@@ -29,7 +29,7 @@ import sys
 
 
 def plain(name):
-    """A function as the program calls it; destructors do not count themselves."""
+    """A function by the name that the program uses; destructors do not count themselves."""
     if "lambda" in name:
         return "lambda"
     return None if "~" in name else name
@@ -108,8 +108,8 @@ def source_line(path, number):
 
 def lines(path, calls):
     """
-    Wrong lines; each counted function must have a line, and so must each call except those made
-    by the C library.
+    Wrong lines; each counted function must have a line, and so must each call, except calls made by
+    the C library.
     """
     wrong, seen = [], set()
     outside = {f for _, caller, f in calls if caller == "-"}
@@ -287,7 +287,7 @@ def boxes(path):
 
 
 def svg(path, table):
-    """Calls, and functions whose boxes have widths that do not match their times."""
+    """Calls, and functions whose boxes' widths do not match their times."""
     stacks, total, wrong = [], collections.Counter(), []
     for way, part, n, off in boxes(path):
         if max(map(abs, off)) > 0.01:
@@ -331,7 +331,7 @@ def times(path, decoded, meta):
 
 
 def sums(calls, when):
-    """The calls of each function, over all threads."""
+    """The number of calls of each function, in all threads."""
     both = collections.Counter()
     for (_, function), n in by_function(calls).items():
         both[when, function] += n

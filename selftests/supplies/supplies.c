@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A power domain, a clock and reset lines that report each change to the kernel log, for
- * a device tree node "sifive-trace,test-supplies". Used to test that the driver switches its
- * components on and off.
+ * a device tree node "sifive-trace,test-supplies". Tests use it to check that the driver switches
+ * its components on and off.
  */
 
 #include <linux/clk-provider.h>

@@ -43,7 +43,7 @@ static void save_work(FIXTURE_DATA(command) *self)
 	save(self, "t");
 }
 
-/* Whether a row contains @before and, after the instruction that LLVM prints, @behind. */
+/* Return whether a row contains @before and, after the instruction that LLVM prints, @behind. */
 static bool has_row(const char *out, const char *before, const char *behind)
 {
 	const char *row = strstr(out, before), *end = row ? strchr(row, '\n') : NULL;
@@ -319,7 +319,8 @@ TEST_F(command, samples_are_shown_as_shares_of_their_function)
 	sample(&stream, MAIN + 2, 1);
 	sample(&stream, MAIN + 0xc, 3);
 	/*
-	 * Of the addresses, one is within an instruction, one in no object, and one in the kernel.
+	 * One of the addresses is within an instruction, one is not in any object, and one is in
+	 * the kernel.
 	 */
 	sample(&stream, MAIN + 0xe, 4);
 	sample(&stream, 0x9000000, 2);
@@ -381,7 +382,7 @@ TEST_F(command, calls_are_shown_at_their_call_site)
 	leave(&stream, FIB, MAIN + 0x10);
 	call(&stream, FIB, MAIN + 0x1a);
 	leave(&stream, FIB, MAIN + 0x1a);
-	/* Instead of a call site, the records contain the caller's first address, or 0. */
+	/* The records contain the caller's first address, or 0, instead of a call site. */
 	call(&stream, FIB, MAIN);
 	leave(&stream, FIB, MAIN);
 	call(&stream, FIB, 0);

@@ -299,8 +299,7 @@ TEST_F(attach, processes_ended_before_start_are_omitted)
 }
 
 /*
- * A process name that looks like the end of a name, and the fields that follow it, in
- * /proc/PID/stat.
+ * A process name that looks like the end of a name and the next fields in /proc/PID/stat.
  */
 static pid_t start_program(const char *mark, int *go, int *done)
 {

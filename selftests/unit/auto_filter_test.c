@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-/* command_fixture.h defines a function of this name, too. */
+/* command_fixture.h also defines a function with this name. */
 #define start_command	the_start_command
 #include "command.h"
 #include "target/auto_filter.h"
@@ -119,7 +119,7 @@ static int record_once(struct recording *recording)
 	gen_free(&gen);
 	if (does == ASKS)
 		kill(getppid(), SIGINT);
-	/* Send the signal to both processes, because a user can send it to either. */
+	/* Send the signal to both processes, because a user can signal either of them. */
 	if (does == REQUESTS) {
 		kill(getppid(), SIGUSR2);
 		kill(getpid(), SIGUSR2);
@@ -162,7 +162,7 @@ static int try(FIXTURE_DATA(command) *self, char *filter)
 	return status;
 }
 
-/* Whether no filter file is left. */
+/* Return whether the filter files have been removed. */
 static bool is_clean(const char *filter)
 {
 	return !*filter && !system("! ls filter.* 2>/dev/null | grep -q .");
@@ -246,7 +246,8 @@ TEST_F(command, handled_interrupt_cancels_recording)
 }
 
 /*
- * A snapshot request during the dry run ends no process; the recording then begins with a snapshot.
+ * A snapshot request during the dry run does not end any process; the recording then begins with a
+ * snapshot.
  */
 TEST_F(command, snapshot_request_in_dry_run_is_kept_for_recording)
 {

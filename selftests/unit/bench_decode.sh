@@ -4,7 +4,7 @@
 #
 #	bench_decode.sh COMMAND GENERATOR FOLDER [MB]...
 #
-# Times are CPU times on one core, which other load affects less. The fixed cost of a run is
+# Times are CPU times on one core, because other load affects these less. The fixed cost of a run is
 # measured with a tiny trace. The cost per record is the slope beyond the first 256 KB, in which
 # each function occurs for the first time. The last lines compare runs with one, two and three
 # threads, by elapsed time: the minimum of several interleaved runs. "moving" is a recording of

@@ -12,8 +12,7 @@
 #define PART	(1u << 20)
 #define MOVING	4
 /*
- * Number of records between two migrations, in the time of which a thread runs for a millisecond or
- * more.
+ * Number of records between two migrations; they take a millisecond or more.
  */
 #define STAYS	1000
 

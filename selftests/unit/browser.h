@@ -19,8 +19,8 @@ static inline void python(struct __test_metadata *_metadata, const char *text)
 }
 
 /*
- * Run browser.py, whose output is in @self->out. If the browser is missing, skip the test and
- * return false.
+ * Run browser.py; its output is in @self->out. If the browser is missing, skip the test and return
+ * false.
  */
 static inline bool browse(struct __test_metadata *_metadata, FIXTURE_DATA(command) *self,
 			  const char *browser, const char *arguments)

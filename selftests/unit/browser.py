@@ -10,7 +10,7 @@
     browser.py --picture OUT.png [--size 1200x800] FILE
 
 --browser selects chromium (default) or firefox. The checks are the same; browsers.py drives
-the browser. Whatever the page prints to the console, or throws, is an error.
+the browser. Anything that the page prints to the console, or throws, is an error.
 """
 
 import argparse
@@ -132,7 +132,7 @@ def check_page(browser, path):
     browser.value("PAGE.find('')")
     expect(text(browser, "#found"), "", "no search")
 
-    # A click makes fib, which is half as wide as the flame graph, fill it.
+    # A click makes fib, which is half as wide as the flame graph, fill the whole width.
     browser.value("PAGE.find('fib')")
     before = pixels(browser, FLAME, FOUND)
     left, top, width, height = place(browser, "#flame")
@@ -147,7 +147,7 @@ def check_page(browser, path):
 
 
 def check_search(browser):
-    """The search goes to the next or previous call: fib begins at 5 and at 13 of 17 us."""
+    """The search selects the next or previous call: fib begins at 5 and at 13 of 17 us."""
     browser.value("PAGE.find('fib'); document.activeElement.blur();")
     for key, found in (("n", "fib at 5 us"), ("n", "fib at 13 us"), ("n", "no later call"),
                        ("p", "fib at 5 us"), ("p", "no earlier call")):
@@ -312,7 +312,7 @@ def selected(browser, path):
 
 
 def check_many(browser, path):
-    """Redrawing a view that has more chunks than the page usually keeps reloads no chunk."""
+    """Redrawing a view reloads no chunks, even if it has more than the page usually keeps."""
     page = pathlib.Path(path).read_text()
     chunk = re.search(r'<script type="text/plain" class="calls">[^<]*</script>\n', page).group()
     entry = re.search(r'id="chunks">\[(\[.*?\]\])', page, re.S).group(1)
@@ -434,7 +434,7 @@ def check_large(browser, path):
 
 
 def check_places(browser, path):
-    """What the trace lacks is drawn where it is: 17 us are traced, and then 3 us are not."""
+    """Missing parts are drawn in their place: after 17 us with trace, 3 us are missing."""
     page = pathlib.Path(path).read_text()
     for was, becomes in (
             (r'"coverage":\{"part":"\w+","trace_seconds":[0-9.]+',

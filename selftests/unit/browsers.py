@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The browsers in which browser.py tests a page, both without a window.
+"""The browsers in which browser.py tests a page; both run headless.
 
 Chromium is driven through its debugging pipe, Firefox through its Marionette protocol, so
-only Python is needed. Both classes have the same methods. Whatever a page prints to the console,
-or throws, is a complaint.
+only Python is needed. Both classes have the same methods. Anything that a page prints to the
+console, or throws, is a complaint.
 """
 
 import base64
@@ -170,7 +170,7 @@ class Chromium(Browser):
         self.click(x, y, 1)
         self.click(x, y, 2)
 
-    # Press the button at the first place, and release it at the last.
+    # Press the button at the first position, and release it at the last.
     def drag(self, *places):
         self.mouse("mousePressed", *places[0], button="left", clickCount=1)
         for place in places[1:]:
@@ -360,7 +360,7 @@ class Firefox(Browser):
 
         self.until(doubled, "a double click")
 
-    # Press the button at the first place, and release it at the last.
+    # Press the button at the first position, and release it at the last.
     def drag(self, *places):
         self.pointer(self.to(*places[0]), self.PRESS,
                      *(self.to(*place) for place in places[1:]), self.RELEASE)

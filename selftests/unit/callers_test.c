@@ -167,7 +167,9 @@ TEST_F(command, decode_prints_callers)
 	EXPECT_NE(NULL, strstr(self->out, "\"callers\":[]"));
 }
 
-/* All paths are different and too many, so the lightest ones are merged, and no sample is lost. */
+/*
+ * There are too many different paths, so the lightest ones are merged, without losing any samples.
+ */
 TEST_F(command, many_stacks_keep_all_samples)
 {
 	struct gen_stream stream;

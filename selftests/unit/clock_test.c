@@ -221,7 +221,7 @@ TEST_F_TIMEOUT(clock, is_exact_without_damage, 600)
 }
 
 /*
- * At the end of a full buffer, no later message can contradict the last times, so they are marked.
+ * The last times in a full buffer are marked, because no later message can contradict them.
  */
 TEST_F_TIMEOUT(clock, marks_unconfirmed_times_at_the_end, 600)
 {
@@ -250,7 +250,7 @@ TEST_F_TIMEOUT(clock, detects_wrong_first_time_of_a_source, 600)
 	unsigned int i;
 
 	for (i = 0; i < traces() / 3; i++) {
-		/* Use bits 12 and up, because smaller errors contradict no other source. */
+		/* Use bits 12 and up, because smaller errors do not contradict other sources. */
 		size_t at = 5 + gen_random(&self->seed) % 2;
 
 		make(self, 2 + i % 3, i % 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Runs the command in the test's own folder, and keeps its output. */
+/* Runs the command in the test's own folder, and saves its output. */
 #ifndef SELFTESTS_UNIT_COMMAND_FIXTURE_H
 #define SELFTESTS_UNIT_COMMAND_FIXTURE_H
 
@@ -17,7 +17,7 @@
 #define FIB	0x21000ull
 #define LENGTHY	0x22000ull
 #define SIZE	(1 << 16)
-/* Timeout in seconds, reached only by a command that waits for input that never arrives. */
+/* Timeout in seconds; only a command that waits for input that never arrives reaches it. */
 #define HANGS	600
 
 FIXTURE(command) {
@@ -67,8 +67,8 @@ static inline void write_file(const char *path, const void *data, size_t length)
 }
 
 /*
- * The leak check takes as long as the rest of a run, so after the first eight runs of a test, only
- * every eighth run is checked.
+ * The leak check takes as long as the rest of a run, so after a test's first eight runs, check only
+ * every eighth one.
  */
 static inline void look_for_leaks(void)
 {

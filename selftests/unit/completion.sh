@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.." || exit 1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# becomes WANTED WORD...: expect the sorted completions of the last word to be WANTED.
+# becomes WANTED WORD...: expect the last word's completions, sorted, to be WANTED.
 becomes() {
 	local wanted=$1 got
 	shift

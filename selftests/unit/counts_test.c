@@ -152,7 +152,9 @@ TEST_F(counts, instruction_counts_are_exact)
 		}
 }
 
-/* The transition after the last instruction may also be counted, if the code determines it. */
+/*
+ * The transition after the last instruction may also be counted if the code determines its target.
+ */
 static bool is_right(const FIXTURE_DATA(counts) *self, const struct executed_link *link)
 {
 	const struct program *program = &self->program;

@@ -85,7 +85,7 @@ TEST_F(command, every_output_states_what_a_full_buffer_covers)
 }
 
 /*
- * A call begins with the first message of its entry record, so the trace must begin there, too. The
+ * A call begins with the first message of its entry record, so the trace must also begin there. The
  * messages of the entry take longer than those of the exit.
  */
 TEST_F(command, no_call_is_longer_than_its_trace)
@@ -121,7 +121,7 @@ TEST_F(command, ring_covers_the_end_of_the_run)
 	EXPECT_EQ(0, self->status);
 }
 
-/* No table mentions coverage if nothing is missing. */
+/* Tables do not mention coverage if nothing is missing. */
 TEST_F(command, complete_trace_covers_the_whole_run)
 {
 	make(self, WHOLE);
@@ -454,7 +454,7 @@ TEST_F(command, recording_limit_is_not_a_loss)
 	EXPECT_EQ(1, self->status);
 }
 
-/* A file is incomplete, for example, if its recorder was killed. */
+/* A file is incomplete if, for example, its recorder was killed. */
 TEST_F(command, bytes_missing_from_the_file_are_a_gap)
 {
 	static const char more[] = "{\"srcbits\":0,\"ts_hz\":10,\"coverage\":{\"bytes\":100000}}";
@@ -531,7 +531,7 @@ TEST_F(command, every_output_marks_hart_counts)
 	EXPECT_STREQ("source 0;0x20000 5\n", self->out);
 }
 
-/* Only the side-car file shows whether counts are those of a hart or of a thread. */
+/* Only the side-car file shows whether counts are per hart or per thread. */
 TEST_F(command, every_command_reports_per_hart_counts)
 {
 	static const char * const arguments[] = {

@@ -137,7 +137,7 @@ static void run_one(struct gen *gen, uint64_t address)
 
 #define PATHS	"      %  instructions         times  length  iterations  path\n"
 
-/* The hot path is the loop, without the instruction before the loop. */
+/* The hot path is the loop without the instruction that precedes it. */
 TEST_F(command, hot_path_contains_the_most_frequent_successors)
 {
 	cover(self, "--by path");
@@ -269,7 +269,7 @@ TEST_F(command, thread_that_continues_on_another_hart_is_recognised)
 		TH_LOG("%s%s", self->out, self->err);
 }
 
-/* A page fault, after which a signal handler runs that takes page faults itself. */
+/* After a page fault, a signal handler runs, which also takes page faults. */
 TEST_F(command, instruction_restarted_after_a_fault_is_counted_once)
 {
 	struct gen *gen = &self->gen;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Tests the rows of export --format csv: what they contain, and what is left empty or marked. */
+/* Tests the contents of the rows of export --format csv, and which fields are empty or marked. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,8 +157,7 @@ TEST_F(command, dates_are_correct_or_missing)
 }
 
 /*
- * The times of calls around a loss are not exact, and these calls lack what was counted during
- * the loss.
+ * The times of calls around a loss are not exact, and their counts exclude the loss.
  */
 TEST_F(command, losses_are_marked)
 {
@@ -222,7 +221,7 @@ TEST_F(command, counts_that_go_backwards_are_charged_only_to_enclosing_calls)
 	}
 }
 
-/* A narrow counter may count most of its range, and a wide one nearly all of it. */
+/* A narrow counter may advance by most of its range, and a wide one by nearly all of it. */
 TEST_F(command, large_counts_are_not_mistaken_for_negative_ones)
 {
 	static const struct {

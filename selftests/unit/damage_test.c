@@ -97,7 +97,7 @@ TEST_F(damage, truncation_never_adds_records)
 
 	for (length = 0; length <= gen->length; length++) {
 		records = read_trace(_metadata, self, gen->data, length, 2);
-		/* Check that one more byte never reduces the number of records. */
+		/* Check that an additional byte never reduces the number of records. */
 		ASSERT_LE(before, records) {
 			TH_LOG("cut at %zu", length);
 		}

@@ -2,7 +2,7 @@
 /*
  * The program that the traces in tests come from: main is at 0x20000, fib at 0x21000, and a C++
  * function with a long name at 0x22000 (see the Makefile). Each function is on one line, so all of
- * its addresses have the same line.
+ * its addresses map to the same line.
  */
 int fib(int n) __attribute__((section("sample_fib")));
 int lengthy(void)

@@ -187,7 +187,7 @@ TEST_F(command, standard_input_and_output_file_are_supported)
 	EXPECT_NE(NULL, strstr(self->err, "no/such/file.txt: cannot write"));
 }
 
-/* No output overwrites an input file, whatever name the user gives for it. */
+/* The output never overwrites an input file, regardless of the name that the user gives. */
 TEST_F(command, output_never_overwrites_an_input)
 {
 	static const char * const wrong[] = {
@@ -307,7 +307,7 @@ static void put_named(struct gen_stream *stream, uint32_t owner, bool goes_on)
 	gen_record(stream, 2, &address, NULL);
 }
 
-/* If a header is lost, too, the owner of the records after it is unknown. */
+/* If a header is also lost, the owner of the records after it is unknown. */
 TEST_F(command, threads_of_a_shared_channel_are_named_or_unknown)
 {
 	const uint64_t address = MAIN;
@@ -485,7 +485,7 @@ TEST_F(command, strict_fails_for_every_loss)
 	EXPECT_EQ(1, self->status);
 }
 
-/* Numbers of losses that the side-car file gives in an invalid form count as losses. */
+/* An invalid number of losses in the side-car file counts as a loss. */
 TEST_F(command, strict_fails_for_bad_numbers_of_losses)
 {
 	static const char * const bad[] = {
@@ -553,7 +553,7 @@ TEST_F(command, control_characters_in_names_of_events_are_not_printed)
 	EXPECT_EQ(NULL, strpbrk(self->out, "\033\007"));
 }
 
-/* The header of hart 1 is lost, so the words sent as addresses are XORs with an unknown address. */
+/* The header of hart 1 is lost, so its addresses are XORed with an unknown address. */
 TEST_F(command, addresses_of_delta_xor_are_unknown_without_a_header)
 {
 	static const char meta[] = "{ \"srcbits\": 1, \"count_type\": 2 }";
@@ -739,7 +739,10 @@ TEST_F(command, undecodable_files_are_reported)
 	EXPECT_NE(NULL, strstr(self->err, "trace.rtd: not an ELF program"));
 }
 
-/* Whatever the damage, the command returns an exit status, and no sanitizer reports an error. */
+/*
+ * However the trace is damaged, the command returns an exit status, and no sanitizer reports an
+ * error.
+ */
 TEST_F(command, damaged_traces_never_crash)
 {
 	static const char * const options[] = {

@@ -47,7 +47,7 @@ TEST(template_arguments_are_kept)
 		     cut("bool Box<int, char>::operator< <int>(int)"));
 }
 
-/* Whatever the input, the result must be a part of it. */
+/* The result must be a part of the input, whatever the input is. */
 TEST(malformed_names_are_only_shortened)
 {
 	static const char *const names[] = {

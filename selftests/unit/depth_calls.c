@@ -62,7 +62,7 @@ KEPT void outer(void)
 
 static unsigned int (*volatile jump_again)(unsigned int more);
 
-/* Leave all calls from the innermost one, without returning. */
+/* Leave all calls from the innermost one by a jump, without returning. */
 KEPT static unsigned int jump(unsigned int more)
 {
 	if (more)

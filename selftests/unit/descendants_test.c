@@ -14,7 +14,7 @@
 
 #include "kept_report.h"
 
-/* Ids that no process here has. */
+/* Ids that no process on this machine has. */
 #define PROGRAM	2000000000
 #define CHILD	2000000001
 #define OTHER	2000000002
@@ -192,7 +192,7 @@ TEST_F(descendants, static_child_is_described)
 	EXPECT_EQ(0, self->found.lost);
 	EXPECT_EQ(1, self->found.others);
 	EXPECT_STREQ("static", self->found.names);
-	/* The program is described, but not the copy of the shell that executes it. */
+	/* The program is described, but the copy of the shell that executes it is not. */
 	EXPECT_STREQ("", file_of(self, CHILD, 1));
 	text = file_of(self, CHILD, 0);
 	EXPECT_NE(NULL, strstr(text, "\"outside\":true,\n\"from\":40,\n\"to\":50,\n\"exe\":\"/bin/static\""));
@@ -201,7 +201,7 @@ TEST_F(descendants, static_child_is_described)
 	EXPECT_NE(NULL, strstr(text, "\"args\":[\"program\"]"));
 }
 
-/* As a shell that executes a program with an empty environment. */
+/* Simulate a shell that executes a program with an empty environment. */
 TEST_F(descendants, static_program_that_the_program_executes_is_described)
 {
 	const char *text;
@@ -214,7 +214,7 @@ TEST_F(descendants, static_program_that_the_program_executes_is_described)
 	EXPECT_EQ(0, self->found.lost);
 	EXPECT_EQ(1, self->found.others);
 	EXPECT_STREQ("static", self->found.names);
-	/* It has its own command line, which the events do not show. */
+	/* The program has its own command line, which is not in the events. */
 	text = file_of(self, PROGRAM, 1);
 	EXPECT_NE(NULL, strstr(text, "\"exe\":\"/bin/static\""));
 	EXPECT_EQ(NULL, strstr(text, "\"args\""));
@@ -302,7 +302,7 @@ TEST_F(descendants, unrelated_processes_are_ignored)
 	EXPECT_EQ(0, descendants_children(&self->descendants, PROGRAM));
 }
 
-/* As for a recording that only counts the processes. */
+/* Keep what a recording needs that only counts the processes. */
 TEST_F(descendants, programs_are_kept_only_if_needed)
 {
 	self->descendants.programs = false;
@@ -311,7 +311,7 @@ TEST_F(descendants, programs_are_kept_only_if_needed)
 	forks(self, 30, PROGRAM, CHILD);
 	executes(self, 40, CHILD, "/bin/static", false);
 	task(self, PERF_RECORD_EXIT, 50, CHILD, PROGRAM);
-	/* The command, and a copy for each fork(). */
+	/* The command, and one copy of it for each fork(). */
 	EXPECT_EQ(3, self->descendants.count);
 	EXPECT_EQ(1, descendants_children(&self->descendants, PROGRAM));
 }

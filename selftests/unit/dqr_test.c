@@ -98,7 +98,9 @@ TEST_F(command, relocated_program_is_shown_at_its_load_address)
 	expect_records(self, _metadata, "trace.rtd", "out/channel6/trace.rtd", "-q");
 }
 
-/* Values that are relative to an omitted header must become relative to the previous record. */
+/*
+ * Values relative to an omitted header must be converted to differences from the previous record.
+ */
 TEST_F(command, repeated_headers_are_omitted)
 {
 	unsigned int count_type, i, src;

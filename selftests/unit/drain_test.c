@@ -140,7 +140,7 @@ FIXTURE_TEARDOWN(drain)
 	close(self->writer);
 }
 
-/* Whether a wait for the next event returns immediately. */
+/* Return whether a wait for the next event returns immediately. */
 static bool spins(const struct drain *drain)
 {
 	struct timespec longest;
@@ -162,7 +162,7 @@ TEST_F(drain, end_of_capture_after_a_limit_is_not_an_event)
 	EXPECT_FALSE(spins(&self->drain));
 	EXPECT_TRUE(self->drain.live);
 	EXPECT_EQ(0, self->drain.sink[0].bytes);
-	/* At its end, a pipe remains readable, as a stopped capture does. */
+	/* At its end, a pipe remains readable, like a stopped capture. */
 	close(self->writer);
 	self->writer = -1;
 	drain_copy(&self->drain);
@@ -382,7 +382,7 @@ TEST_F(drain, drops_are_listed_with_begin_end_and_number)
 	EXPECT_EQ(2100, gap.begin);
 	EXPECT_EQ(3000, gap.end);
 	EXPECT_EQ(4, gap.dropped);
-	/* If records wait for room, none is lost, so no gap is listed. */
+	/* If records wait for room, none are lost, so no gap is listed. */
 	now.fulls = 3;
 	now.full_ns = 1000;
 	EXPECT_FALSE(gaps_room(&room, &now, 9, 4000, true, &gap));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Tests that no command's memory use grows with endless input. */
+/* Tests that the memory use of commands does not grow with endless input. */
 #include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "command_fixture.h"
 
 #define PART	(1u << 20)
-/* Allowance in KiB for the sanitizers, the C library, and pages that are first used later. */
+/* Allowance in KiB for the sanitizers, the C library, and pages that are used only later. */
 #define SLACK_KB	(4 << 10)
 
 /* Write nested calls, five levels deep, with a counter, until a chunk is full. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Proves that the totals in exported files are exactly those of report. */
+/* Proves that the totals in exported files equal those of report. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -192,7 +192,7 @@ TEST_F(command, pprof_contains_files_lines_and_losses)
 	EXPECT_NE(NULL, strstr(self->out, "default time duration "));
 	EXPECT_NE(NULL, strstr(self->out,
 		"labels {'thread': 'w\xc3\xb6?/7', 'pid': 5, 'tid': 7}\n"));
-	/* Without a side-car file, the load address is that given with -e. */
+	/* Without a side-car file, the load address comes from -e. */
 	remove("trace.rtd.meta");
 	run(self, "export -q --format pprof --weight calls -e " PROGRAM
 	    "@0x4000000000 -o t.pb.gz trace.rtd");
@@ -450,7 +450,7 @@ static void fib_of(FIXTURE_DATA(command) *self, unsigned int channel)
 }
 
 /*
- * Two shells, each in its own process, of which the second executes one program and then another.
+ * Two shells, each in its own process; the second shell executes two programs, one after the other.
  */
 TEST_F(command, processes_are_named_after_their_programs)
 {
@@ -481,7 +481,7 @@ TEST_F(command, processes_are_named_after_their_programs)
 	EXPECT_STREQ("process sh\nprocess plain\nprocess unknown\n", self->out);
 }
 
-/* An unknown thread has ids in viewers that no other thread has. */
+/* In viewers, an unknown thread has ids that no other thread has. */
 TEST_F(command, unknown_threads_have_unique_ids)
 {
 	static const char meta[] = "{\"srcbits\":0,\"threads\":["
@@ -675,7 +675,8 @@ TEST_F_TIMEOUT(command, graph_json_totals_equal_report_json, 600)
 }
 
 /*
- * Check the JSON header of a trace with a sample that a loss cuts off, and a call without an end.
+ * Check the JSON header of a trace with a sample that a loss truncates and a call that does not
+ * end.
  */
 TEST_F(command, report_json_states_losses)
 {

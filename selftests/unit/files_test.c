@@ -63,7 +63,7 @@ static unsigned int mode_of(const char *path)
 	return lstat(path, &status) ? 0 : status.st_mode;
 }
 
-/* Return the name of a file beside the named one, as commands form it. */
+/* Return the name that commands derive for a file beside the named one. */
 static const char *beside(FIXTURE_DATA(files) *self, const char *suffix)
 {
 	static char name[PATH_MAX + 32];
@@ -81,7 +81,7 @@ TEST_F(files, file_named_by_user_is_written_through_a_link)
 	EXPECT_TRUE(S_ISLNK(mode_of("trace")));
 }
 
-/* If -o names a folder, or is missing, the command chooses the file's name. */
+/* If -o is missing or names a folder, the command chooses the file's name. */
 TEST_F(files, default_file_replaces_a_link)
 {
 	char path[PATH_MAX];

@@ -41,7 +41,7 @@ TEST_F(command, frequent_short_functions_are_excluded_and_listed)
 	ASSERT_EQ(0, self->status);
 	EXPECT_EQ(NULL, strstr(self->out, "# fib\n"));
 	EXPECT_NE(NULL, strstr(self->out, "# main\n"));
-	/* lengthy() takes less time, but has few records. */
+	/* lengthy() takes less time in total, but has few records. */
 	EXPECT_NE(NULL, strstr(self->out, "recalculate"));
 	EXPECT_NE(NULL, strstr(self->err, "left out: fib: 99.90 % of the calls, 0.0"));
 	EXPECT_NE(NULL, strstr(self->err, "functions left out: 1, "));

@@ -3,7 +3,7 @@
 """Reads the output of "sifive-trace export --format firefox" as the profiler does.
 
     firefox.py FILE.json
-        Prints the functions with their source files and lines, and what the trace lacks.
+        Prints the functions with their source files and lines, and what is missing from the trace.
     firefox.py FILE.json REPORT.csv COLUMN
         Compares the weight of each function with report's COLUMN. Prints the sum of the weights.
 
@@ -59,7 +59,7 @@ def check(thread, categories):
 def name(thread, stack):
     func = thread["frameTable"]["func"][thread["stackTable"]["frame"][stack]]
     text = thread["stringArray"][thread["funcTable"]["name"][func]]
-    # Suffixes that mark times and counts which are not exact.
+    # Suffixes of inexact times and counts.
     return text.removesuffix(" (inferred)").removesuffix(" (partial)")
 
 

@@ -130,7 +130,7 @@ static void choose(struct program *program, unsigned int at, uint64_t *seed)
 	}
 }
 
-/* Return a random halfword between two others at which an instruction begins. */
+/* Return a random halfword that is between two others and begins an instruction. */
 static unsigned int pick_start(const struct program *program, unsigned int from,
 			       unsigned int to, uint64_t *seed)
 {
@@ -337,7 +337,7 @@ static void forget_branch(struct encoder *encoder)
 	encoder->branch[0] = 0;
 }
 
-/* @tcode: 9, 11, 12 or 29, of which only 29 has a history. */
+/* @tcode: 9, 11, 12 or 29; only 29 has a history. */
 static void send_sync(struct encoder *encoder, unsigned int tcode, unsigned int reason,
 		      unsigned int btype, uint64_t to)
 {
@@ -360,7 +360,7 @@ static void send_sync(struct encoder *encoder, unsigned int tcode, unsigned int 
 	forget_branch(encoder);
 }
 
-/* Whether the next message must be one with Sync. */
+/* Return whether the next message must be one with Sync. */
 static bool sync_is_due(struct encoder *encoder)
 {
 	if (!encoder->tracer->sync)
@@ -534,7 +534,7 @@ static void push(struct processor *processor, unsigned int back)
 	processor->stack[processor->depth++] = back;
 }
 
-/* Execute the instruction at @at; return the halfword of the next one. */
+/* Execute the instruction at @at; return the index of the next instruction. */
 static unsigned int execute(const struct program *program, struct processor *processor,
 			    const struct tracer *tracer, unsigned int at, bool taken,
 			    uint64_t *seed)
@@ -586,7 +586,7 @@ static unsigned int trap(struct encoder *encoder, struct processor *processor,
 	return handler;
 }
 
-/* Lose messages, and therefore the instructions that no message has described. */
+/* Lose messages, and with them the instructions that they would have described. */
 static void overflow(struct encoder *encoder)
 {
 	const uint8_t etype = 0, bits[] = { 4, 0 };
@@ -614,7 +614,7 @@ void program_run(struct program *program, const struct tracer *tracer, struct ge
 	send_sync(&encoder, 9, 5, 0, address_of(at));
 	while (steps--) {
 		note(program, address_of(at));
-		/* As in loops, repeat the same outcome of a branch several times. */
+		/* Repeat the same outcome of a branch several times, as loops do. */
 		if (!below(seed, 6))
 			eager = below(seed, 2);
 		taken = below(seed, 8) ? eager : below(seed, 2);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Generates random RISC-V programs, random runs of them, and the messages of an encoder that traces
- * the runs. The generator knows each instruction because it generated it, and shares no code with
- * the reader.
+ * the runs. The generator knows the instructions that it generates, and shares no code with the
+ * reader.
  */
 #ifndef SELFTESTS_UNIT_FLOW_PROGRAM_H
 #define SELFTESTS_UNIT_FLOW_PROGRAM_H
@@ -69,7 +69,7 @@ struct program {
  * @traps:	exceptions and interrupts occur
  * @stops:	tracing is sometimes off
  * @overflows:	messages are sometimes lost
- * @strange:	functions sometimes return to other places than after their call
+ * @strange:	functions sometimes do not return to the instruction after their call
  * @src:	source
  */
 struct tracer {

@@ -59,7 +59,7 @@
 	nop
 	jr a5
 
-	/* The function's last instruction is its call. */
+	/* The function's last instruction is a call. */
 	function ender, 0xbfc
 	jal ra, leaf
 

@@ -253,7 +253,7 @@ TEST_F(flow, is_exact_except_for_overflow_gaps)
 /*
  * Compare each stretch of instructions between two gaps with the run. Return the number of
  * stretches that do not occur in the run in this order. Set @true_ones to the number of
- * instructions in those that do.
+ * instructions in the other stretches.
  */
 static unsigned int invented(const FIXTURE_DATA(flow) *self, size_t *true_ones)
 {
@@ -352,13 +352,13 @@ TEST_F(flow, is_exact_outside_the_sync_messages_around_damage)
 					    count * sizeof(*program->pc)));
 		}
 	}
-	/* In most cases of damage, some message contradicts the code. */
+	/* Most kinds of damage make a message contradict the code. */
 	EXPECT_LT(wrong, rounds / 20);
 	EXPECT_LT(rounds / 2, gaps);
 }
 
 /*
- * Begin a loop of three instructions, of which the first is a branch, and a Sync message at the
+ * Begin a loop of three instructions, the first of which is a branch, with a Sync message at the
  * third.
  */
 static void begin_loop(FIXTURE_DATA(flow) *self)
@@ -391,7 +391,7 @@ TEST_F(flow, supports_the_highest_repeat_count)
 	EXPECT_EQ(0, self->stats.missed);
 }
 
-/* An encoder can send these numbers, but to follow that many instructions would take days. */
+/* An encoder can send these numbers, but following that many instructions would take days. */
 TEST_F(flow, refuses_excessive_repeat_counts)
 {
 	begin_loop(self);

@@ -13,7 +13,7 @@ static inline int folder_enter(char *template)
 	return mkdtemp(template) ? chdir(template) : -1;
 }
 
-/* Leave a folder, and remove it with its content. Return 0 or -1. */
+/* Leave a folder, and remove it with its contents. Return 0 or -1. */
 static inline int folder_remove(const char *folder)
 {
 	char command[128];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Generates traces with known content, for tests: the output of an encoder and a record writer, as
- * the formats' descriptions specify it, without code from the decoders. If memory runs out, the
- * program ends.
+ * Generates traces with known content for tests: the output of an encoder and a record writer
+ * according to the specifications of the formats, without code from the decoders. If memory runs
+ * out, the program ends.
  */
 #ifndef SELFTESTS_UNIT_GEN_H
 #define SELFTESTS_UNIT_GEN_H
@@ -132,7 +132,7 @@ void gen_header(struct gen_stream *stream);
 /* Write the next sample's thread, before its callers or stack. */
 void gen_thread(struct gen_stream *stream, uint32_t id);
 
-/* Write the next sample's callers, which are even addresses. */
+/* Write the next sample's callers, which must be even addresses. */
 void gen_callers(struct gen_stream *stream, const uint64_t *address, unsigned int count);
 
 /* Write the next sample's registers and stack. */
@@ -160,7 +160,7 @@ void gen_stream_init(struct gen_stream *stream, struct gen *gen, uint8_t src,
 void gen_merge(struct gen *to, const struct gen *a, const struct gen *b,
 	       uint64_t *seed);
 
-/* Return a pseudo-random number (splitmix64), and advance the seed. */
+/* Return the next pseudo-random number (splitmix64), and update the seed. */
 uint64_t gen_random(uint64_t *seed);
 
 #endif /* SELFTESTS_UNIT_GEN_H */

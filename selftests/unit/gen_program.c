@@ -9,10 +9,10 @@
 #define SHUFFLES	4
 #define FIRST_CHANNEL	6
 /*
- * Once in this many times that a thread without a channel is drawn, it runs, and takes a channel.
+ * A thread without a channel that is drawn runs, and takes a channel, once in this many times.
  */
 #define TAKES		20
-/* Function that is called only while records are being lost. */
+/* A function that is called only while records are being lost. */
 #define LOST_FUNCTION	(PROGRAM_FUNCTIONS - 1)
 
 void program_init(struct program *program, uint64_t seed)
@@ -90,7 +90,7 @@ static void begin_stream(struct program *program, struct program_thread *thread)
 	thread->begun[thread->src] = true;
 }
 
-/* Assign the counts since the thread's last record to its functions, as far as they are known. */
+/* Assign the known counts since the thread's last record to its functions. */
 static void account(struct program *program, struct program_thread *thread,
 		    bool fresh)
 {
@@ -266,7 +266,7 @@ static void call_one(struct program *program, struct program_thread *thread,
 	thread->enters++;
 }
 
-/* Mostly call the same few functions from a function. */
+/* Call mostly the same few functions from each function. */
 static void call(struct program *program, struct program_thread *thread)
 {
 	unsigned int caller = thread->depth ?
@@ -294,8 +294,8 @@ static void give_back(struct program *program, struct program_thread *thread,
 }
 
 /*
- * Whether no call within the call at @index has the same function and call site, so that it is
- * clear which of them returns.
+ * Return whether no call within the call at @index has the same function and call site, so that it
+ * is clear which of them returns.
  */
 static bool alone(const struct program_thread *thread, unsigned int index)
 {
@@ -338,7 +338,7 @@ static void lose(struct program *program, struct program_thread *thread)
 		return;
 	gen_store(gen, thread->src, thread->channel, 1, 0xff);
 	thread->losing = true;
-	/* Lose the word stored above, and several calls, one call, or nothing else. */
+	/* Lose the word stored above and, in addition, several calls, one call, or nothing. */
 	for (calls = way == 0 ? 5 : 0; calls; calls--) {
 		call(program, thread);
 		if (below(program, 2))
@@ -359,8 +359,7 @@ static void lose(struct program *program, struct program_thread *thread)
 }
 
 /*
- * Some time after a loss, write what makes the lost state known again: an absolute time, and a
- * header.
+ * Some time after a loss, write an absolute time and a header, which restore the lost state.
  */
 static void recover(struct program *program, struct program_thread *thread)
 {

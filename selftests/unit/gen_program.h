@@ -25,7 +25,7 @@ struct program_cost {
 
 struct program_frame {
 	unsigned int	function;
-	bool		hidden;		/* the call is open, but no record after a loss shows it */
+	bool		hidden;		/* the call is open, but no record since a loss shows it */
 	bool		timed;
 	uint64_t	site;
 	uint64_t	enter;

@@ -5,8 +5,8 @@
 #
 #	instructions.sh COMMAND GENERATOR FOLDER
 #
-# The limits are 10 % above the cost with Debian 12's compiler. Several threads together cost
-# more instructions, because they pass records to each other; this cost is limited, too.
+# The limits are 10 % above the cost with Debian 12's compiler. Several threads execute more
+# instructions in total, because they pass records to each other; this cost is also limited.
 
 set -u
 command=$1 generator=$2 folder=$3
@@ -55,12 +55,12 @@ for kb in 512 1024; do
 	shared[$kb]=$(jobs=2 count report --meta none)
 done
 
-# This includes the costs of a run's start, of the first records, and of inferring data that the
-# trace does not contain.
+# This includes the costs of starting, of the first records, and of inferring data that the trace
+# does not contain.
 below "report of 16 KB" "${cost[report 16]}" 6400000
 below "decode of 16 KB" "${cost[decode 16]}" 4500000
 
-# Functions cost more when they first occur, which all of them do within 256 KB.
+# Functions cost more when they first occur; all of them occur within the first 256 KB.
 for limit in "report 2540" "decode 3660"; do
 	name=${limit% *}
 	few=$(more "$name" 256 512) many=$(more "$name" 512 1024)

@@ -224,7 +224,7 @@ TEST_F(command, parts_excluded_by_calls_option_are_omitted)
 		     "#  omitted, as requested by record --calls\nffffffff80030600\n"
 		     "#  omitted, as requested by record --calls\n", self->out);
 	/*
-	 * A value that is unknown, such as one of a later version, must not make more instructions
+	 * An unknown value, such as one from a later version, must not make more instructions
 	 * visible.
 	 */
 	run_parts(self, SIDE_CAR("\"guests\""));
@@ -265,7 +265,7 @@ TEST_F(command, code_is_found_in_copies_beside_the_trace)
 	run(self, "decode -s 0 --format pc kept/t");
 	EXPECT_EQ(0, self->status);
 	EXPECT_EQ(NULL, strstr(self->out, "missing"));
-	/* The side-car file must not name a folder elsewhere. */
+	/* The side-car file must not name a folder in another place. */
 	write_file("kept/t.meta", COPIED("../kept/t.files"), strlen(COPIED("../kept/t.files")));
 	run(self, "decode -s 0 --format pc kept/t");
 	EXPECT_NE(NULL, strstr(self->out, "missing"));
@@ -320,7 +320,7 @@ TEST_F(command, signal_handler_returns_to_the_vdso)
 		     "30100\n30500\n30104\n30004\n", self->out);
 }
 
-/* In the call tree of the same flow, the end of the handler ends no other call. */
+/* In the call tree of the same flow, the end of the handler does not end any other call. */
 TEST_F(command, calls_continue_after_a_signal_handler)
 {
 	run_handler(self);
@@ -330,8 +330,8 @@ TEST_F(command, calls_continue_after_a_signal_handler)
 }
 
 /*
- * Without a known vdso, the handler's return address is unknown: a gap follows, and no
- * instructions are made up.
+ * If the vdso is unknown, so is the handler's return address: a gap follows, and no instructions
+ * are invented.
  */
 TEST_F(command, signal_handler_return_to_unknown_vdso_begins_a_gap)
 {
@@ -357,8 +357,8 @@ TEST_F(command, signal_handler_return_to_unknown_vdso_begins_a_gap)
 			"{\"path\":\"[uprobes]\",\"start\":393216,\"end\":397312,\"bias\":393216}]}"
 
 /*
- * Run code with probes at the beginning of probed(), which is called or jumped to, and at its
- * return.
+ * Run code with probes at the beginning and at the return of probed(), which is called or jumped
+ * to.
  */
 static void run_probed(FIXTURE_DATA(command) *self, uint64_t from)
 {
@@ -518,7 +518,7 @@ TEST_F(command, open_calls_survive_signal_handlers_in_functions_without_symbols)
 	EXPECT_STREQ(NAMELESS "2\n", self->out);
 }
 
-/* third() does not return to second(), but to a place in a function that is not open. */
+/* third() does not return to second(), but into a function without an open call. */
 TEST_F(command, calls_that_cannot_be_continued_are_marked)
 {
 	static const char user[] = SIDE_CAR("\"user\"");
@@ -537,7 +537,7 @@ TEST_F(command, calls_that_cannot_be_continued_are_marked)
 	EXPECT_NE(NULL, strstr(self->err, "all calls of a thread ended too early 1 time,"));
 }
 
-/* Code that is in no file, so that its calls are unknown, enters the firmware. */
+/* Code that is not in any file, so that its calls are unknown, enters the firmware. */
 TEST_F(command, unknown_code_around_the_firmware_is_a_gap)
 {
 	static const char user[] = SIDE_CAR("\"user\"");

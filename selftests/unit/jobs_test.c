@@ -17,7 +17,7 @@
 #include "profile.h"
 
 #define TRACES		60
-/* Enough records that most traces have at least three batches. */
+/* Enough records for most traces to have at least three batches. */
 #define RECORDS_MAX	6000
 
 /* An order-dependent checksum of everything that a consumer received. */
@@ -344,7 +344,7 @@ TEST_F_TIMEOUT(jobs, several_threads_return_the_same_data_as_one, 3600)
 	EXPECT_LT(100 * count, calls);
 }
 
-/* If a consumer stops early, it has received the same data from several threads as from one. */
+/* A consumer that stops early has received the same data from several threads as from one. */
 TEST_F(jobs, consumer_that_stops_early_receives_the_same_data)
 {
 	struct got one, more;

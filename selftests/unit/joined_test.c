@@ -12,7 +12,7 @@
 #define PLAIN		(CODE + 0x100)
 #define LEAF		(CODE + 0x500)
 #define TURN		(CODE + 0xb00)
-/* An address that is in no file. */
+/* An address that is not in any file. */
 #define ELSEWHERE	0x50000ull
 
 #define TID		71
@@ -107,7 +107,7 @@ static void run_main(FIXTURE_DATA(command) *self)
 	end(self);
 }
 
-/* Whether the output contains the texts in this order. */
+/* Return whether the output contains the texts in this order. */
 static bool in_order(const char *out, const char * const *text, size_t count)
 {
 	size_t i;
@@ -284,7 +284,7 @@ TEST_F(command, html_in_firefox_shows_each_record_with_its_counts)
 	page_of_records(_metadata, self, FIREFOX);
 }
 
-/* The first row is a call, so counters have columns only if the side-car file names them. */
+/* The first row is a call, so only counters that the side-car file names have columns. */
 TEST_F(command, csv_has_counter_columns_before_the_first_record)
 {
 	static const char car[] = "{\"version\":1,\"per_thread\":true,\"channel\":6,\"count_type\":1,"
@@ -404,7 +404,7 @@ TEST_F(command, interval_with_a_loss_is_marked)
 	}
 }
 
-/* Of the messages of a switch between two threads, only the one with the new context arrives. */
+/* Only the message with the new context arrives from a switch between two threads. */
 TEST_F(command, loss_marks_the_thread_that_is_switched_in)
 {
 	struct gen_stream stream;
@@ -471,7 +471,7 @@ TEST_F(command, interval_on_two_harts_is_marked)
 
 /*
  * The encoder loses messages, possibly including those of the thread's switch to another hart.
- * Records from before the loss or the switch must precede those of the other hart.
+ * Records made before the loss or the switch must precede those of the other hart.
  */
 TEST_F(command, records_before_a_loss_precede_those_of_the_next_hart)
 {
@@ -656,8 +656,8 @@ TEST_F(command, record_before_a_switch_precedes_those_of_the_next_hart)
 }
 
 /*
- * There are more pairs of functions than rows, so the remaining pairs share one row, which has
- * no function.
+ * There are more pairs of functions than rows, so the remaining pairs share one row without a
+ * function.
  */
 TEST_F(command, filter_applies_to_the_row_of_other_intervals)
 {

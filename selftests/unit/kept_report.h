@@ -3,7 +3,7 @@
 #ifndef KEPT_REPORT_H
 #define KEPT_REPORT_H
 
-/* All messages since the buffer was last emptied, as far as they fit. */
+/* The messages since the buffer was last emptied, truncated to its size. */
 extern char reported[4096];
 
 #endif /* KEPT_REPORT_H */

@@ -161,7 +161,7 @@ TEST(addresses_are_encoded_by_count_type)
 	EXPECT_TRUE(stored(1, 32, 0, 0x12344));
 }
 
-/* The lowest counter comes first, regardless of the kind of event. */
+/* The counter with the lowest number comes first, regardless of the kind of event. */
 TEST(header_lists_counters_in_ascending_order)
 {
 	static const struct {

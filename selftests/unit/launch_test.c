@@ -84,7 +84,7 @@ static int run(FIXTURE_DATA(launch) *self, const char *script)
 }
 
 #define UNTIL(file)	"while [ ! -e " file " ]; do sleep 0.01; done; "
-/* Start a child for which no process waits, and which ends when the test removes its folder. */
+/* Start a child that no process waits for; it ends when the test removes its folder. */
 #define CHILD		"(trap '' INT TERM; while [ -e keep ]; do sleep 0.01; done) & "
 
 TEST_F(launch, program_that_handles_interrupts_keeps_its_children)
@@ -96,7 +96,7 @@ TEST_F(launch, program_that_handles_interrupts_keeps_its_children)
 	EXPECT_EQ(0, access("late", F_OK));
 }
 
-/* A shell that executes the command leaves it its children. */
+/* A shell that executes the command passes its children on to the command. */
 TEST_F(launch, earlier_children_are_not_waited_for)
 {
 	const pid_t earlier = fork();
@@ -147,7 +147,7 @@ TEST_F(launch, signals_after_program_exit_do_not_end_the_command)
 	}
 	EXPECT_FALSE(self->launched.interrupted);
 	launch_end();
-	/* From now on, signals end the command, as they did before. */
+	/* From now on, signals end the command again. */
 	ASSERT_EQ(0, sigprocmask(SIG_SETMASK, NULL, &mask));
 	for (i = 0; i < sizeof(number) / sizeof(number[0]); i++) {
 		ASSERT_EQ(0, sigaction(number[i], NULL, &action));
@@ -195,7 +195,7 @@ TEST_F(launch, second_program_runs_after_the_first_has_ended)
 	EXPECT_EQ(3, run(self, "exit 3"));
 	EXPECT_FALSE(self->launched.interrupted);
 	launch_end();
-	/* Without a program, there is nothing to end. */
+	/* If no program runs, there is nothing to end. */
 	launch_end();
 }
 

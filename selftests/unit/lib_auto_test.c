@@ -237,7 +237,7 @@ TEST_F(record, early_side_car_file_is_written_at_start)
 	EXPECT_EQ(0, unlink("trace.rtd"));
 	EXPECT_EQ(0, unlink("trace.rtd.meta"));
 
-	/* Set tracing up as a program does that controls it itself. */
+	/* Set up tracing like a program that controls it itself. */
 	set("RECORD", "1");
 	START();
 	EXPECT_LT(0, size_of_file("trace.rtd.meta"));
@@ -263,7 +263,7 @@ TEST_F(record, drained_capture_is_not_written_by_the_library)
 	EXPECT_EQ(0, unlink("trace.rtd.meta"));
 }
 
-/* Set the driver's byte that tells programs whether CPU 0's sink has room. */
+/* Set the byte in which the driver shows programs whether CPU 0's sink has room. */
 static void set_full(bool full)
 {
 	uint8_t *bytes = (uint8_t *)perf_pool->lost + SIFIVE_TRACE_FULL_BYTES;
@@ -503,8 +503,8 @@ TEST_F(record, refuses_invalid_values)
 }
 
 /*
- * The program's own session has precedence, and standard error reports that the other
- * session ends.
+ * The program's own session takes precedence, and standard error reports that the other session
+ * ends.
  */
 TEST_F(record, ends_if_the_program_traces_itself)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves upper limits of the cost of the generated writers, in instructions, for every number of
+ * Proves upper limits for the cost of the generated writers, in instructions, for every number of
  * counters, for consecutive and other counters, for counts above 32 bits, and for per-thread
  * counts.
  */
@@ -152,7 +152,7 @@ TEST_F(cost, of_per_thread_counts_is_bounded)
 	}
 }
 
-/* These numbers include the largest one for which the code fits into a page. */
+/* These include the largest number of counters for which the code fits into a page. */
 TEST_F(cost, of_code_size_is_bounded)
 {
 	static const unsigned int types[] = {

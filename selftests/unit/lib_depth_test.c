@@ -285,7 +285,7 @@ static void jump_out(void)
 	longjmp(back, 1);
 }
 
-/* A loop without end, in a function without a hook, around calls that do not return. */
+/* An endless loop, in a function without hooks, around calls that do not return. */
 TEST_F(depth, restarts_in_a_loop_without_hooks)
 {
 	volatile unsigned int i;

@@ -72,7 +72,7 @@ TEST_F(filter, selects_address_ranges)
 	uintptr_t at = text_of(self);
 	char text[512];
 
-	/* Ranges out of order, nested, adjacent, and with 0x. */
+	/* Ranges that are out of order, nested, adjacent, or have a 0x prefix. */
 	snprintf(text, sizeof(text),
 		 "# comment\n\n%s %lx %lx\n%s %lx %lx\n  %s 0x%lx %lx\n%s %lx %lx\nother 0 ffffffffffff\n",
 		 self->name, at + 0x100, at + 0x180, self->name, at, at + 0x10,
@@ -114,7 +114,7 @@ TEST_F(filter, accepts_quoted_object_names)
 	program_invocation_name = usual;
 }
 
-/* The program was started through a link, or has overwritten its arguments. */
+/* The program was started through a symbolic link, or has overwritten its arguments. */
 TEST_F(filter, recognises_the_program_by_its_file)
 {
 	uintptr_t at = text_of(self);

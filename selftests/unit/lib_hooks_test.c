@@ -97,7 +97,7 @@ TEST_F(hooks, poll_if_the_encoder_cannot_stall)
 	EXPECT_EQ(record_stores(), mock_polls);
 }
 
-/* Each record waits if the options request it, and only then. */
+/* Records wait if and only if the options request it. */
 TEST_F(hooks, poll_on_request)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
@@ -126,7 +126,7 @@ TEST_F(hooks, poll_on_request)
 	sifive_trace_close(trace);
 }
 
-/* Explicit records can be written between those of the hooks. */
+/* Explicit records can be written between the hooks' records. */
 TEST_F(hooks, allow_explicit_records_in_between)
 {
 	ASSERT_EQ(0, perfTraceOn());
@@ -135,7 +135,7 @@ TEST_F(hooks, allow_explicit_records_in_between)
 	EXPECT_EQ(2, mock_log[0].value);
 }
 
-/* perfManualInit() records no entries, however the program was compiled. */
+/* perfManualInit() does not record entries, however the program was compiled. */
 TEST_F(hooks, are_off_after_perf_manual_init)
 {
 	ASSERT_EQ(0, perfManualInit(NULL, 0, 6, perfCount_Raw, 4096));
@@ -155,7 +155,7 @@ static void interrupt_hooks(void)
 	__cyg_profile_func_exit(function, site);
 }
 
-/* Whether the @count records whose stores begin at @from have these kinds. */
+/* Return whether the @count records whose stores begin at @from have these kinds. */
 static bool has_kinds(size_t from, const char *kinds)
 {
 	for (; *kinds; kinds++, from += record_stores())
@@ -213,7 +213,7 @@ static void interrupt_and_look(void)
 	lost_in_handler = perf_losses()->signals + perf_losses()->queued;
 }
 
-/* The handler can end the process, so records that wait count as lost until they are written. */
+/* The handler can end the process, so waiting records count as lost until they are written. */
 TEST_F(hooks, count_queued_records_as_lost_until_written)
 {
 	ASSERT_EQ(0, perfTraceOn());
@@ -233,7 +233,7 @@ static void interrupt_jump(void)
 
 static void __attribute__((noinline)) jump_out(void)
 {
-	/* Write a record that is abandoned: a frame is left without returning. */
+	/* Abandon a record by leaving its frame without returning. */
 	volatile char *deeper = alloca(2000);
 
 	*deeper = 0;
@@ -381,7 +381,10 @@ static void *waiting_thread(void *unused)
 	return unused;
 }
 
-/* If no channel is free, a thread takes another thread's, on which headers then name the thread. */
+/*
+ * If no channel is free, a thread takes another thread's channel; headers on it then name the
+ * thread.
+ */
 TEST_F(hooks, share_channels_among_excess_threads)
 {
 	pthread_t thread[40];
@@ -397,7 +400,7 @@ TEST_F(hooks, share_channels_among_excess_threads)
 		ASSERT_EQ(0, pthread_join(thread[i], NULL));
 	/* The headers of the 32nd to 40th thread have one word more. */
 	EXPECT_EQ(40 * (3 + record_stores()) + 9, mock_stores);
-	/* The channel of the thread that started the others was the first to be taken. */
+	/* The first channel to be taken was that of the thread that started the others. */
 	mock_stores = 0;
 	__cyg_profile_func_enter(function, site);
 	EXPECT_EQ(4 + record_stores(), mock_stores);

@@ -192,7 +192,7 @@ static void *join_after(void *thread)
 }
 
 /*
- * A thread ends before it can mark its losses, which must not count as those of the slot's next
+ * A thread ends before it can mark its losses; they must not be attributed to the slot's next
  * thread.
  */
 TEST_F(losses, are_not_attributed_to_the_next_thread)
@@ -220,7 +220,10 @@ static void leave_wait(int unused)
 		siglongjmp(out, 1);
 }
 
-/* Call @wait, out of which leave_wait() jumps; return whether the thread can still be cancelled. */
+/*
+ * Call @wait, which leave_wait() leaves by a jump; return whether the thread can still be
+ * cancelled.
+ */
 static bool left_within(void (*wait)(struct sifive_trace *trace), struct sifive_trace *trace)
 {
 	const struct itimerval often = { { 0, 1000 }, { 0, 1000 } }, never = { { 0, 0 }, { 0, 0 } };

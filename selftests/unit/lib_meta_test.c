@@ -153,7 +153,7 @@ static uint64_t now(clockid_t clock)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* The date must be the machine's time at which the sink's clock was read. */
+/* The date must be the machine's time when the sink's clock was read. */
 TEST_F(meta, contains_the_date)
 {
 	const uint64_t hour = 3600000000000;
@@ -165,7 +165,7 @@ TEST_F(meta, contains_the_date)
 	RECORD();
 	after = now(CLOCK_REALTIME);
 	EXPECT_EQ(1234, self->meta.utc.time);
-	/* This holds no matter how slow the machine is. */
+	/* This does not depend on the speed of the machine. */
 	EXPECT_LT(before - hour, self->meta.utc.ns);
 	EXPECT_GT(after + hour, self->meta.utc.ns);
 }
@@ -204,7 +204,10 @@ TEST_F(meta, is_not_written_through_a_symbolic_link)
 	unlink("out.rtd.meta");
 }
 
-/* If a trace contains kernel addresses or stacks, a file that others could read becomes private. */
+/*
+ * If a trace contains kernel addresses or stacks, its file becomes private even if it was readable
+ * by others.
+ */
 TEST_F(meta, with_callers_is_private)
 {
 	struct stat status;
@@ -224,7 +227,7 @@ TEST_F(meta, with_callers_is_private)
 	unlink("out.rtd.meta");
 }
 
-/* A regular file has a side-car file in any folder; a pipe has none. */
+/* A regular file has a side-car file, whatever its folder; a pipe has none. */
 TEST_F(meta, exists_for_regular_files_only)
 {
 	char shm[] = "/dev/shm/lib_meta_test.rtd";
@@ -299,7 +302,7 @@ TEST_F(meta, describes_the_session_and_the_program)
 	NUMBER(syscall(SYS_gettid), "threads.0.tid");
 	prctl(PR_GET_NAME, name);
 	/*
-	 * The library reads a thread's name from a file in /proc, in which a newline ends the name.
+	 * The library reads a thread's name from a file in /proc, where it ends in a newline.
 	 */
 	EXPECT_NE(NULL, strstr(json_object_get_string(at(self->json, "threads.0.name")),
 			       "a \"name\"\\"));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The whole library for tests on the host, with a simulated trace device. The library's system
- * calls are replaced and counted, and fail on demand.
+ * calls are replaced and counted, and can be made to fail.
  *
  * Include this after all system headers and kselftest_harness.h, once per program: it
  * contains the library.
@@ -76,8 +76,8 @@ static struct {
 	long last_channel, last_page;
 
 	/*
-	 * Failures to simulate: of the ioctl() with @fail_request, and of the calls that members
-	 * are named after.
+	 * Failures to simulate: those of the ioctl() with @fail_request, and of the calls after
+	 * which members are named.
 	 */
 	unsigned long fail_request;
 	int fail_errno;
@@ -101,7 +101,7 @@ static bool mock_no_rseq;
 /* Number of reads of stimulus registers. */
 static unsigned int mock_polls;
 
-/* Set if stimulus registers read 0, as memory does. */
+/* Set if stimulus registers read as 0, like memory. */
 static bool mock_is_memory;
 
 static inline void mock_device_reset(void)
@@ -292,7 +292,7 @@ static int mock_ioctl(int fd, unsigned long request, void *arg)
 		if (index >= dev.status.sinks)
 			abort();
 		*(struct sifive_trace_sink *)arg = dev.sink[index];
-		/* If there is only one sink, it has all bytes. */
+		/* If there is only one sink, it receives all bytes. */
 		if (dev.status.sinks == 1)
 			((struct sifive_trace_sink *)arg)->bytes = dev.status.bytes;
 		return 0;

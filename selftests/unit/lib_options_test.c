@@ -69,7 +69,7 @@ TEST_F(options, accept_firmware_events_for_samples_only)
 	ASSERT_EQ(0, sifive_trace_on(self->trace));
 	sifive_trace_write(self->trace);
 	EXPECT_EQ(0, mock_stores);
-	/* Records are not written after a dump either, which pauses the writers. */
+	/* No records are written after a dump, either, because the dump pauses the writers. */
 	ASSERT_EQ(0, sifive_trace_dump(self->trace, "/dev/null"));
 	sifive_trace_write(self->trace);
 	EXPECT_EQ(0, mock_stores);
@@ -168,7 +168,7 @@ TEST_F(options, accept_a_sampling_interval)
 	EXPECT_EQ(7, dev.sampling.channel);
 	EXPECT_EQ(SIFIVE_TRACE_SAMPLING_ALL | SIFIVE_TRACE_SAMPLING_ONE_HEADER,
 		  dev.sampling.flags);
-	/* The last channel is refused, because no channel follows it. */
+	/* The last channel is refused, because there is no channel after it. */
 	self->options.channel = 31;
 	self->options.interval = 4000000000u;
 	ASSERT_EQ(0, SETUP());
@@ -220,7 +220,10 @@ TEST_F(options, of_a_newer_size_are_accepted_if_unset)
 	EXPECT_ERROR(sifive_trace_setup(self->trace, &newer.known), "options.size is 4097");
 }
 
-/* A program built against the first sifive_trace.h: the library does not read later fields. */
+/*
+ * The program was built against the first sifive_trace.h, so the library does not read later
+ * fields.
+ */
 TEST_F(options, of_the_first_size_are_accepted)
 {
 	self->options.header_interval = 5;

@@ -298,7 +298,7 @@ TEST_F(part, ends_after_longjmp_out_of_its_function)
 	end_call('X');
 	call('G');
 	EXPECT_STREQ("F+G+G-G+", records());
-	/* Calls that were open at that time have no exit record. */
+	/* Calls that were open then have no exit record. */
 	call_f(0);
 	EXPECT_STREQ("nF+G+G-G+G-F-", records());
 	call_f(0);
@@ -343,7 +343,7 @@ TEST_F(part, ends_at_a_specified_function)
 	EXPECT_STREQ("nF+F-X-T+", records());
 }
 
-/* The end of a part must be recognised, whatever functions the filter selects. */
+/* The end of a part must be recognised regardless of the functions that the filter selects. */
 TEST_F(part, ends_at_a_function_excluded_by_the_filter)
 {
 	ASSERT_EQ(0, start(self, ">F<TG"));

@@ -13,8 +13,8 @@ static pid_t asked_getpid(void);
 #include "lib_mock.h"
 
 /*
- * Set if another thread could have seen a pool without a process id, which looks like that of a
- * child.
+ * Set if another thread could have seen a pool without a process id, which looks like a child's
+ * pool.
  */
 static bool looks_wiped;
 
@@ -101,7 +101,7 @@ TEST_F(lib, foreign_device_is_refused)
 	EXPECT_NOTHING_HELD();
 }
 
-/* The old API counts per hart, as documented, unless the environment changes that. */
+/* As documented, the old API counts per hart unless the environment changes that. */
 TEST_F(lib, counts_are_per_hart_by_default)
 {
 	perfEvent cycles = { .type = perfEventHWGeneral, .code = 1 };
@@ -209,7 +209,7 @@ TEST_F(lib, timer_samples_use_the_channel_and_interval)
 	EXPECT_EQ(NULL, strstr(perfErrorString(), "this process already holds it"));
 }
 
-/* Only the kernel reads firmware counters, so the program writes nothing. */
+/* Only the kernel can read firmware counters, so the program writes nothing. */
 TEST_F(lib, firmware_events_need_timer_samples)
 {
 	static const char words[] = "event 1: only samples count firmware events: use perfTimerISRInit()";
@@ -573,7 +573,7 @@ TEST_F(lib, unbound_device_is_reported)
 	EXPECT_EQ(0, INIT());
 }
 
-/* Make each of the allocations fail that the library makes once per process. */
+/* Let each allocation that the library makes once per process fail in turn. */
 TEST_F(lib, memory_shortage_is_reported)
 {
 	ASSERT_EQ(0, perfInit(2, 1));
@@ -614,7 +614,7 @@ TEST_F(lib, repeated_init_replaces_the_session)
 	EXPECT_EQ(0, perfTraceOff());
 }
 
-/* Programs may or may not define the old library's address variables. */
+/* Programs need not define the old library's address variables. */
 struct TraceRegMemMap volatile *tmm[] = { (struct TraceRegMemMap *)0x10000000 };
 struct TfTraceRegMemMap volatile *fmm;
 

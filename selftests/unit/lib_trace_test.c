@@ -10,7 +10,7 @@
 
 #include "lib_mock.h"
 
-/* List of the events that these tests count: only cycles. */
+/* The list of events that these tests count: only cycles. */
 #define HEADER(type)	{ 32, 0x70657266 }, { 8, type }, { 32, 1 }, \
 			{ 32, 0 }, { 32, 1 }, { 32, 0x3fc00 }
 
@@ -46,7 +46,7 @@ FIXTURE_TEARDOWN(trace)
 	rmdir(self->folder);
 }
 
-/* Whether @path contains the captured bytes. */
+/* Return whether @path contains the captured bytes. */
 static bool holds_capture(const char *path, size_t size)
 {
 	static unsigned char data[sizeof(dev.capture) + 1];
@@ -247,7 +247,7 @@ TEST_F(trace, each_sink_has_a_separate_file)
 	EXPECT_EQ(0, rmdir("t.1.rtd"));
 }
 
-/* Only the file that the user named is written through a link. */
+/* Only a file that the user named is written through a link. */
 TEST_F(trace, only_the_named_file_is_written_through_a_link)
 {
 	struct stat status;
@@ -273,7 +273,7 @@ TEST_F(trace, only_the_named_file_is_written_through_a_link)
 }
 
 /*
- * The file of kernel function names belongs to an earlier trace, and would be mistaken for this
+ * The file of kernel function names is from an earlier trace, and would be mistaken for this
  * trace's.
  */
 TEST_F(trace, kernel_names_of_an_earlier_trace_are_removed)
@@ -393,7 +393,7 @@ TEST_F(trace, interrupted_read_is_repeated)
 	EXPECT_TRUE(holds_capture(self->file, 5000));
 }
 
-/* The part that fits is kept, and the capture can still be written elsewhere. */
+/* The part that fits is kept, and the capture can still be written to another file. */
 TEST_F(trace, full_disk_keeps_the_capture)
 {
 	ASSERT_EQ(0, perfTraceOn());

@@ -140,7 +140,7 @@ static unsigned int read_record(uint32_t kind)
 	return halves;
 }
 
-/* Whether the records show the counters' values. */
+/* Return whether the records show the counters' values. */
 static bool is_said(void)
 {
 	const uint64_t bits = mask & ((UINT64_C(1) << COUNT_BITS) - 1);
@@ -163,7 +163,7 @@ static void explicit(void)
 	sifive_trace_write(trace);
 }
 
-/* Steps within 32 bits, over 32 and 40 bits, and around each of the widths. */
+/* Steps of less than 32 bits, of more than 32 and 40 bits, and around each of the widths. */
 static void steps(struct __test_metadata *_metadata, void (*record)(void),
 		  uint32_t kind, unsigned int width)
 {
@@ -185,7 +185,7 @@ static void steps(struct __test_metadata *_metadata, void (*record)(void),
 	}
 	if (type != SIFIVE_TRACE_DELTA)
 		return;
-	/* A counter that wraps has advanced by little, so it has no upper half. */
+	/* A counter that wraps has advanced only a little, so its count has no upper half. */
 	for (i = 0; i < set.count; i++)
 		mock_counter[set.number[i]] = mask - 20;
 	record();
@@ -205,7 +205,9 @@ static void add_counter(const char *event, unsigned int number)
 	set.number[set.count++] = number;
 }
 
-/* Use the first @count of: cycles, the timestamp if wanted, instructions, other counters. */
+/*
+ * Use the first @count of these: cycles, the timestamp if requested, instructions, other counters.
+ */
 static void use_run(unsigned int count, bool timestamp)
 {
 	unsigned int number;
@@ -334,7 +336,7 @@ TEST_F(each_type, counts_per_thread)
 	offset = 0;
 }
 
-/* A handler of the thread interrupts a record. */
+/* A signal handler of the thread interrupts a record. */
 static void interrupting(void)
 {
 	count(100);

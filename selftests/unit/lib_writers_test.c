@@ -36,8 +36,8 @@ static void explicit(void)
 }
 
 /*
- * Return the number of stores of a record whose counts fit in 32 bits. HEADER_STORES is that of a
- * header.
+ * Return the number of stores of a record whose counts fit in 32 bits. HEADER_STORES is the number
+ * for a header.
  */
 static unsigned int record_stores(void)
 {
@@ -201,7 +201,7 @@ static void *initialiser(void *unused)
 	return unused;
 }
 
-/* Each core's thread initialises, as programs of the old API do. */
+/* Each core's thread initialises the library, as in programs that use the old API. */
 TEST_F(writers, each_initialising_thread_gets_a_channel)
 {
 	pthread_t other;
@@ -513,12 +513,12 @@ TEST_F(writers, recognise_a_handler_on_a_higher_stack)
 
 static void take_over(void)
 {
-	/* Pretend that the interrupted record has been waited for until it counts as abandoned. */
+	/* Pretend that waiting for the interrupted record has made it count as abandoned. */
 	perf_self->waiting = PATIENCE;
 	call();
 }
 
-/* If a record is taken to be abandoned although it is not, its writer detects this. */
+/* If a record is wrongly considered abandoned, its writer detects this. */
 TEST_F(writers, detect_that_their_record_was_abandoned)
 {
 	mock_interrupt = take_over;
@@ -535,11 +535,11 @@ TEST_F(writers, detect_that_their_record_was_abandoned)
 
 static void close_by_another(void)
 {
-	/* An address that is in none of this program's stacks. */
+	/* An address outside all stacks of this program. */
 	perf_self->gate = 4096;
 }
 
-/* Pretend that a handler has switched to another user thread, which is in a record now. */
+/* Pretend that a handler has switched to another user thread, which is now writing a record. */
 TEST_F(writers, do_not_open_a_gate_closed_by_another_context)
 {
 	uint64_t abandoned = perf_pool->lost->abandoned;

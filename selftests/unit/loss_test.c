@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests what commands report about losses, and that results which losses do not affect are correct.
+ * Tests what commands report about losses, and that losses do not affect other results.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static void gap(FIXTURE_DATA(command) *self)
 	gen_bytes(&self->gen, "\x02\x03", 2);
 }
 
-/* main calls fib before the gap, lengthy after it, and fib when times are known again. */
+/* main calls fib before the gap, lengthy after it, and fib again once times are known. */
 static void calls_across_a_gap(FIXTURE_DATA(command) *self)
 {
 	static const uint64_t other[] = { LENGTHY, MAIN + 0x14 };
@@ -215,8 +215,7 @@ TEST_F(command, first_call_across_a_loss_may_be_two_calls)
 		gen_sync(&self->gen, 0);
 		record(&stream, 2, first[i]);
 		/*
-		 * Without an exit record, there is no second call with which this one could be
-		 * mixed up.
+		 * Without an exit record, this call cannot be confused with a second one.
 		 */
 		if (i < 2)
 			record(&stream, 1, first[i]);
@@ -228,7 +227,7 @@ TEST_F(command, first_call_across_a_loss_may_be_two_calls)
 	}
 }
 
-/* Records between two counts are lost, so the counts belong to no function. */
+/* Records between two counts are lost, so the counts do not belong to any function. */
 TEST_F(command, counts_after_a_loss_belong_to_no_function)
 {
 	unsigned int count_type;
@@ -430,7 +429,7 @@ static double time_of_calls(struct __test_metadata *_metadata,
 
 /*
  * Searching for abandoned calls must not take longer if more calls surround them. Measure CPU time,
- * which other load does not affect.
+ * because other load does not affect it.
  */
 TEST_F(command, search_for_abandoned_calls_takes_constant_time)
 {
@@ -738,7 +737,7 @@ TEST_F(command, counts_of_two_streams_are_not_compared_across_a_loss)
 		gen_header(&second);
 		value += 10;
 		gen_record(&second, 0, inner, &value);
-		/* The thread moves back to the first hart, on which it needs no header. */
+		/* The thread moves back to the first hart, where it does not need a header. */
 		value += 10;
 		gen_record(&first, 1, outer, &value);
 		end_moves(self);

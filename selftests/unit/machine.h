@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A simulated hart, which executes the generated writers on the host, in the library's own
- * memory, instruction by instruction. The device's pages and the counters come from lib_mock.h,
- * which includes this after the library.
+ * A simulated hart that executes the generated writers on the host, in the library's own memory,
+ * one instruction at a time. The device's pages and the counters come from lib_mock.h, which
+ * includes this after the library.
  */
 #ifndef MACHINE_H
 #define MACHINE_H
 
 /*
- * Whether the calling thread's last writer ran to its end, and the number of instructions that it
+ * Set if the calling thread's last writer ran to its end, and the number of instructions that it
  * executed.
  */
 static __thread bool machine_ended;
@@ -22,7 +22,7 @@ PERF_INTERNAL const char *perf_thread_pointer_mock(void)
 	return (const char *)&perf_self - machine_distance;
 }
 
-/* A signal handler to run once, before instruction number machine_signal_at. */
+/* A signal handler that runs once, before instruction number machine_signal_at. */
 static void (*machine_signal)(void);
 static unsigned int machine_signal_at;
 
@@ -88,7 +88,7 @@ static uint64_t machine_immediate(unsigned int kind, uint64_t left, int64_t valu
 	abort();
 }
 
-/* Execute an instruction; return the address of the next. */
+/* Execute an instruction; return the address of the next one. */
 static uint64_t machine_step(uint64_t *x, uint64_t pc)
 {
 	uint32_t code = *(const uint32_t *)pc;
@@ -143,7 +143,7 @@ static uint64_t machine_step(uint64_t *x, uint64_t pc)
 	return pc + 4;
 }
 
-/* As in the kernel, a handler that interrupts a sequence restarts it. */
+/* Like the kernel, restart a sequence that a handler has interrupted. */
 static uint64_t machine_interrupt(const struct perf_code *code, uint64_t pc)
 {
 	void (*handler)(void) = machine_signal;

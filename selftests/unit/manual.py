@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Checks manual pages against the tables of options, as TAP: each page lists its command's
+"""Checks manual pages against the tables of options, and prints TAP: each page lists its command's
 synopsis and options, and no others; export's page lists each format.
 
 	manual.py PAGES COMMAND...

@@ -260,7 +260,7 @@ TEST_F(command, selection_in_firefox_marks_self_times_with_a_loss)
 }
 
 /*
- * The count of a call that contains a loss is too low; those of calls before and after the loss are
+ * The count of a call that contains a loss is too low, but counts of calls before and after it are
  * not.
  */
 static void losing_trace(FIXTURE_DATA(command) *self)

@@ -66,7 +66,7 @@ read_all() {
 
 "$generator" 40960 4 1 >one.rtd && "$generator" 40960 4 2 >two.rtd
 read_all "16 sources" 4
-# Omissions must be reported, except for single lines of a table.
+# Omissions must be reported, except omissions of single lines in a table.
 "$command" graph -c all --srcbits 4 --meta none one.rtd 2>&1 >/dev/null |
 	grep -q 'too many different paths: the lightest are'
 result $? "omitted paths are reported"

@@ -37,7 +37,10 @@ TEST_F(command, merged_trace_equals_trace_of_a_single_sink)
 	free_sinks(&sinks);
 }
 
-/* A user who may not read one of the traces must not read its content in the merged trace. */
+/*
+ * A user who may not read one of the traces must not be able to read its contents in the merged
+ * trace.
+ */
 TEST_F(command, merged_trace_is_as_private_as_its_inputs)
 {
 	const mode_t mask = umask(022);
@@ -242,7 +245,9 @@ TEST_F(command, clock_drift_is_corrected)
 	run(self, "merge -o m.rtd a.rtd b.rtd");
 	ASSERT_EQ(0, self->status) { TH_LOG("%s", self->err); }
 	run(self, "replay -q --ts-hz 10000000 m.rtd");
-	/* The two traces' calls begin within 20 us of each other, and also end within 20 us. */
+	/*
+	 * The calls in the two traces begin within 20 us of each other, and also end within 20 us.
+	 */
 	for (i = 0, line = strchr(self->out, '\n'); i < 4 && line; i++, line = strchr(line + 1, '\n'))
 		ASSERT_EQ(2, sscanf(line, " %llu.%llu", &second[i], &time[i]))
 			TH_LOG("%s", self->out);

@@ -43,14 +43,14 @@ static void make_traces(void)
 		abort();
 }
 
-/* Whether no temporary file is left. */
+/* Return whether no temporary file is left. */
 static bool is_clean(void)
 {
 	return !rmdir("tmp") && !mkdir("tmp", 0777);
 }
 
 /*
- * Keep the command's output for m.rtd, which merge has written, with the file's name replaced by
+ * Save the command's output for m.rtd, which merge has written, with the file's name replaced by
  * NAME.
  */
 static int keep_merged(FIXTURE_DATA(command) *self, const char *before, const char *after)
@@ -280,7 +280,7 @@ TEST_F(command, temporary_files_need_a_folder_with_free_space)
 	EXPECT_TRUE(is_clean());
 }
 
-/* Whether a process has an unnamed file of this folder open. */
+/* Return whether a process has an unnamed file of this folder open. */
 static bool has_temporary(pid_t process, const char *folder)
 {
 	char path[64], link[512];

@@ -18,7 +18,7 @@
 
 #include "kept_report.h"
 
-/* Ids that no thread here has. */
+/* Ids that no thread on this machine has. */
 #define FIRST	2000000000
 
 FIXTURE(names)
@@ -216,7 +216,7 @@ TEST_F(names, beyond_the_limit_are_reported)
 
 	for (i = 0; i < META_THREADS_MAX + 3; i++)
 		comm(&self->names, 1, FIRST + i, FIRST + i, "many");
-	/* A thread that was left out is not remembered, so each of its events counts it again. */
+	/* Omitted threads are not stored, so each event of such a thread counts it again. */
 	comm(&self->names, 1, FIRST + META_THREADS_MAX, FIRST + META_THREADS_MAX, "again");
 	self->names.missed = 7;
 	reread(_metadata, self);
@@ -226,7 +226,7 @@ TEST_F(names, beyond_the_limit_are_reported)
 	EXPECT_NE(NULL, strstr(reported, "up to 7 events of threads were missed"));
 }
 
-/* Records too short to contain their fields, which no kernel writes. */
+/* Records that are too short to contain their fields; no kernel writes such records. */
 TEST_F(names, ignore_records_that_are_too_short)
 {
 	struct task_record record = { .header = { .size = sizeof(record.header) } };

@@ -6,8 +6,9 @@
  *
  *	nasty_trace KB SRCBITS SEED [COUNTERS]
  *
- * Another seed gives another trace, with some of the same functions. COUNTERS is the minimum
- * number of counters per stream, of 64 events; with 0, most have few counters, all different.
+ * A different seed results in a different trace, with some of the same functions. COUNTERS is the
+ * minimum number of counters per stream, which count 64 different events; with 0, most streams have
+ * few counters, all different.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -75,7 +75,7 @@ TEST(example_with_source_is_decoded)
 	EXPECT_EQ(0, all.message[1].src);
 	EXPECT_EQ(0x18, all.message[1].field[0]);
 	EXPECT_EQ(0x70657266, all.message[1].field[1]);
-	/* Source 0 has had no absolute timestamp. */
+	/* Source 0 has not sent an absolute timestamp. */
 	EXPECT_EQ(NEXUS_TIMESTAMP, all.message[1].flags);
 }
 
@@ -294,7 +294,7 @@ TEST(chunk_boundaries_do_not_affect_the_result)
 	gen_free(&gen);
 }
 
-/* Starting at any byte, a ring is decoded correctly from the second message at the latest. */
+/* Whatever byte a ring starts at, it is decoded correctly from the second message at the latest. */
 TEST(ring_is_decoded_from_the_second_message)
 {
 	struct nexus_options options = { .ring = true };
@@ -382,7 +382,7 @@ TEST(malformed_message_is_a_gap)
 	/* A field of more than 64 bits. */
 	check_gap(_metadata, "\x1c\x61\xfc\xfc\xfc\xfc\xfc\xfc\xfc\xfc\xfc\xfc\xff",
 		  13, NEXUS_GAP_MALFORMED);
-	/* A TCODE without a known layout, in which the message ends. */
+	/* A message that ends within a TCODE without a known layout. */
 	check_gap(_metadata, "\xe3", 1, NEXUS_GAP_MALFORMED);
 }
 
@@ -497,7 +497,9 @@ TEST(random_bytes_are_all_accounted_for)
 
 		for (i = idle = 0; i < sizeof(bytes); i++) {
 			bytes[i] = (uint8_t)gen_random(&seed);
-			/* Few end marks result in long messages, many in short ones. */
+			/*
+			 * Few end marks result in long messages, and many end marks in short ones.
+			 */
 			if (round % 3 && (bytes[i] & 3) > 1)
 				bytes[i] ^= 2;
 			idle += bytes[i] == 0xff;

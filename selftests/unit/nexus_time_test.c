@@ -165,7 +165,7 @@ TEST_F(time, is_repeated_for_a_message_without_timestamp)
 	EXPECT_EQ(1001, all.message[2].time);
 }
 
-/* A step back in time shows which bit was wrong, so the clock is correct afterwards. */
+/* If time goes back, this shows which bit was wrong, so the clock is then correct. */
 TEST_F(time, is_corrected_by_a_contradiction)
 {
 	size_t length;

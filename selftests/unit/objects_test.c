@@ -116,7 +116,7 @@ TEST_F(objects, that_overlap_are_omitted)
 /* A clock whose tick is a nanosecond. */
 static const struct trigger_clock same = { .ns = 1000000, .ticks = 1000000, .hz = 1000000000 };
 
-/* dlopen() and dlclose() of two shared objects in turn, then of the first one again. */
+/* Call dlopen() and dlclose() for two shared objects in turn, then again for the first one. */
 TEST_F(objects, that_replace_one_another_are_written_with_their_times)
 {
 	self->objects.clock = same;
@@ -194,7 +194,7 @@ TEST_F(objects, that_replace_one_another_are_omitted_without_a_clock)
 	EXPECT_EQ(0, self->meta.objects);
 }
 
-/* Mappings that are read before and after they were shortened, or the other way round. */
+/* Mappings that are read before and after they were shortened, or in the opposite order. */
 TEST_F(objects, of_shortened_mappings_keep_the_longest_extent)
 {
 	objects_add_code(&self->objects, "/no/program", 10 * EACH, EACH, 0);
@@ -246,7 +246,7 @@ TEST_F(objects, beyond_the_limit_keep_the_oldest)
 	EXPECT_FALSE(has(&self->meta, META_OBJECTS_MAX));
 }
 
-/* Names so long that the file has no room for all objects. */
+/* Names that are so long that the file does not have room for all objects. */
 TEST_F(objects, with_long_names_are_written_or_counted)
 {
 	char name[2048] = "/no/";

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Tests that the numbers, results and times of system calls in random programs are correct,
- * whatever harts they run on, and that no false call is reported if records are missing.
+ * regardless of the harts on which they run, and that no false calls are reported if records are
+ * missing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -363,7 +364,7 @@ TEST_F(calls, exec_in_another_thread_returns_in_the_first_thread)
 	EXPECT_EQ(500, times_of(self, EXECVE).off);
 }
 
-/* No hart writes such records, but damaged traces contain them. */
+/* Harts do not write such records, but damaged traces can contain them. */
 TEST_F(calls, that_return_before_they_begin_are_omitted)
 {
 	MARK(0, 1000);
@@ -390,7 +391,7 @@ TEST_F(calls, with_a_loss_detected_later_are_omitted)
 	put_at(self, 0, 4000, SIFIVE_TRACE_SWITCH_SLEEPS, TID);
 	IN(0, 5000, TID);
 	RETURN(0, 6000);
-	/* During this call the thread never left the hart. */
+	/* During this call, the thread did not leave the hart. */
 	CALL(0, 7000, 2);
 	RETURN(0, 8000);
 	self->offset += 1 << 20;

@@ -6,7 +6,7 @@
 #include "browser.h"
 #include "switches_fixture.h"
 
-/* Number of records that exceeds the window in which the reader orders the harts' messages. */
+/* More records than fit in the window in which the reader sorts the harts' messages. */
 #define FAR	2048
 
 /* main { fib { sleeps for 10 ms } sleeps for 100 us } */

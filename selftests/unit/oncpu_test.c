@@ -121,7 +121,7 @@ static void put(FIXTURE_DATA(oncpu) *self, unsigned int hart, unsigned int bytes
 	self->gen.last[hart] = last;
 }
 
-/* Add a record in the driver's format. Its time is that of the second store. */
+/* Add a record in the driver's format. The record's time is that of the second store. */
 static void put_switch(FIXTURE_DATA(oncpu) *self, unsigned int hart, uint8_t kind, int thread)
 {
 	if (one_in(self, self->drop)) {
@@ -161,7 +161,10 @@ static void switch_out(FIXTURE_DATA(oncpu) *self, unsigned int hart, bool end)
 		{ SIFIVE_TRACE_SWITCH_STOPPED, ONCPU_STOPPED },
 		{ SIFIVE_TRACE_SWITCH_EXITED, ONCPU_UNKNOWN },
 	};
-	/* No thread ends in a run with losses, because the record of its end could be lost. */
+	/*
+	 * In a run with losses, threads do not end, because the record of a thread's end could be
+	 * lost.
+	 */
 	bool ends = !self->drop && !self->mutes && one_in(self, 200);
 	unsigned int why = ends ? 4 : (unsigned int)below(self, 4);
 	int thread = self->running[hart];

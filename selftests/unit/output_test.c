@@ -642,8 +642,8 @@ TEST_F(command, html_export_works_in_firefox)
 }
 
 /*
- * The first record of one thread is known to be complete only when its second one arrives,
- * long after those of another thread. Times and rates are still correct.
+ * One thread's first record is known to be complete only when its second record arrives, long after
+ * the records of another thread. Times and rates are still correct.
  */
 static void expect_times(struct __test_metadata *_metadata,
 			 FIXTURE_DATA(command) *self, uint64_t start)
@@ -733,7 +733,7 @@ TEST_F(command, side_car_file_names_threads_and_objects)
 /* Printable text is unchanged, and control characters never reach a terminal. */
 TEST_F(command, names_are_cleaned_of_control_characters)
 {
-	/* o with a diaeresis, a grin, U+009B, and a byte that is not UTF-8. */
+	/* An o with a diaeresis, a grinning face, U+009B, and a byte that is not UTF-8. */
 	static const char meta[] =
 		"{ \"threads\": [ { \"channel\": 6, \"pid\": 5, \"tid\": 7, \"name\":"
 		" \"w\xc3\xb6\\u001b[5m\\n\" } ], \"objects\": [ { \"path\": \"/none/"
@@ -779,7 +779,7 @@ TEST_F(command, names_are_cleaned_of_control_characters)
 		EXPECT_EQ(NULL, strpbrk(self->out, "\x1b\x9b\xff"));
 		EXPECT_EQ(NULL, strpbrk(self->err, "\x1b\xff"));
 	}
-	/* The limit is 44 columns, not bytes; no character is cut in half. */
+	/* The limit is 44 columns, not bytes; characters are not split. */
 	run(self, "report -q --width 44 trace.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "  j\xc3\xb6<\xf0\x9f\x98\x80"));
 	EXPECT_NE(NULL, strstr(self->out, "...\n"));

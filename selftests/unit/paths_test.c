@@ -14,7 +14,7 @@
 #define INSTRUCTION	2	/* halfwords */
 #define HISTORY_MAX	30	/* branches in a message */
 
-/* What has been executed since the last message with a number of halfwords or with a history. */
+/* Halfwords and branches that were executed since the last message that reported them. */
 struct walk {
 	struct gen	*gen;
 	uint64_t	at;
@@ -76,7 +76,7 @@ static void show(FIXTURE_DATA(command) *self)
 	run(self, "coverage -q -s 0 --by path -e " PATHS " t");
 }
 
-/* Whether the output has a row with these columns, ignoring the percentage. */
+/* Return whether the output has a row with these columns, ignoring the percentage. */
 static bool has_row(FIXTURE_DATA(command) *self, const char *row)
 {
 	char text[128];
@@ -115,7 +115,7 @@ TEST_F(command, iterations_of_a_loop_that_begins_with_its_test_are_counted)
 	EXPECT_TRUE(has_row(self, "           900           250       4         4.0  nested+0x10"));
 }
 
-/* Each of 10 calls has 20 iterations, of which @longer out of five take the longer branch. */
+/* Each of 10 calls has 20 iterations; @longer out of five take the longer branch. */
 static void go_both_ways(FIXTURE_DATA(command) *self, unsigned int longer)
 {
 	unsigned int call, i;

@@ -22,8 +22,8 @@ TEST_F(command, perf_output_is_as_expected)
 	FILE *old;
 
 	/*
-	 * These files are from an earlier trace with another counter, and must not be mixed up
-	 * with this trace's files.
+	 * These files are from an earlier trace with another counter, and must not be confused with
+	 * this trace's files.
 	 */
 	ASSERT_EQ(0, mkdir("perf", 0777));
 	old = fopen("perf/decode_sample.perfchannel5", "w");
@@ -261,7 +261,7 @@ TEST_F(command, lines_of_sources_are_in_the_order_of_their_words)
 		self->out);
 }
 
-/* Two interleaved headers, one of which is incomplete. */
+/* Two interleaved headers, one of them incomplete. */
 TEST_F(command, lines_of_headers_are_in_the_order_of_their_words)
 {
 	static const uint32_t word[][2] = {

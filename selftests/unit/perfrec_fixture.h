@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Feeds words to the record decoder, whose results are in @all. */
+/* Feeds words to the record decoder, and collects the results in @all. */
 #ifndef SELFTESTS_UNIT_PERFREC_FIXTURE_H
 #define SELFTESTS_UNIT_PERFREC_FIXTURE_H
 

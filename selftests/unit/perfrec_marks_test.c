@@ -396,7 +396,7 @@ TEST_F(perfrec, each_list_of_callers_is_stored_once)
 	callers_free(&callers);
 }
 
-/* A trace can be made so that all of its lists have the same key. */
+/* A trace can be constructed so that all of its lists have the same key. */
 TEST_F(perfrec, colliding_caller_lists_are_limited)
 {
 	static struct callers callers;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests both decoders together: they return the content of a generated trace, and account for
- * every word, however its bytes are damaged.
+ * Tests both decoders together: they return the contents of a generated trace, and account for
+ * every word, even if bytes are damaged in any way.
  */
 #include <stdlib.h>
 
@@ -409,8 +409,8 @@ static void damaged_sample(struct gen *gen, struct gen_stream *stream,
 }
 
 /*
- * Whether the record lacks only the upper part of its last count. As this word is optional, it is
- * the only one whose loss cannot be detected.
+ * Return whether the record lacks only the upper part of its last count. Because this word is
+ * optional, its loss is the only one that cannot be detected.
  */
 static bool lacks_upper_part(const struct gen_truth *truth,
 			     const struct perfrec_record *record)
@@ -602,7 +602,7 @@ TEST(random_words_are_all_accounted_for)
 		perfrec_flush(perfrec);
 		perfrec_free(perfrec);
 		ASSERT_GT(COLLECT_HEADERS, all.headers);
-		/* A complete mark has two words, which no callback gets. */
+		/* A complete mark has two words, which are not passed to any callback. */
 		rest = 500 - words_out();
 		ASSERT_GE(2 * marks, rest);
 		ASSERT_EQ(0, rest % 2);

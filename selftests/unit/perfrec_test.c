@@ -299,7 +299,7 @@ static void xor_record(FIXTURE_DATA(perfrec) *self, uint32_t before, uint32_t no
 	word32(self, before ^ now);
 }
 
-/* A header on schedule continues the stream; any other starts a new one. */
+/* A header on schedule continues the stream; any other header starts a new one. */
 TEST_F(perfrec, periodic_headers_continue_the_stream)
 {
 	perfrec_repeat(self->perfrec, ~0u, 2);

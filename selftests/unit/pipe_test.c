@@ -126,7 +126,7 @@ TEST_F_TIMEOUT(command, pausing_pipe_returns_the_same_result_as_a_file, 2 * HANG
 	for (i = 0; i < self->gen.length; i++) {
 		if (write(reader.to, self->gen.data + i, 1) != 1)
 			abort();
-		/* The rest must not arrive in the same read. */
+		/* The rest must not arrive in the same read(). */
 		if (i % 50 == 49)
 			poll(NULL, 0, 40);
 	}

@@ -164,7 +164,7 @@ TEST_F(processes, beyond_the_limit_are_counted)
 	EXPECT_EQ(META_PROCESSES_MAX + 1, self->meta.objects + self->tree.objects_left_out);
 }
 
-/* A path has up to 4095 bytes, each of which can become six in JSON. */
+/* A path has up to 4095 bytes, each of which can take six bytes in JSON. */
 TEST_F(processes, with_paths_that_do_not_fit_are_counted)
 {
 	static char path[PATH_MAX];

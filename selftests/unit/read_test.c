@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests that the events which libsifive-trace-read returns add up to the known costs of programs.
+ * Tests that the events returned by libsifive-trace-read add up to the known costs of programs.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -241,7 +241,7 @@ TEST_F(read, readers_are_independent)
 	make(self, 4, 0);
 	ASSERT_EQ(0, sifive_reader_open(self->reader, self->trace, BOTH));
 	ASSERT_EQ(0, sifive_reader_open(other, self->trace, BOTH));
-	/* This is refused, and has no effect. */
+	/* The call is refused, and has no effect. */
 	EXPECT_EQ(-1, sifive_reader_open(other, self->trace, SIFIVE_EVENT_LOST));
 	do {
 		more = sifive_reader_next(self->reader, &one);

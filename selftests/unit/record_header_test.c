@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Proves that the header of a stream is the sequence of stores that the record format
- * specifies: for each event type and count type, with counters in any order; and that a stream that
- * a header cannot describe is rejected.
+ * specifies: for each event type and count type, with counters in any order; and that streams that
+ * a header cannot describe are rejected.
  */
 #include "kselftest_harness.h"
 

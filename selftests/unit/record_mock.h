@@ -33,7 +33,7 @@ static uint64_t mock_counter[32];
 /* Added to the timestamp by each access to one of its halves. */
 static uint64_t mock_ts_step;
 
-/* Length of the log when a counter was last read. */
+/* Length of the log at the time of the latest counter read. */
 static size_t mock_last_read;
 
 /* Called before each store, to test interruptions of a record. */

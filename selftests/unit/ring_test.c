@@ -395,8 +395,8 @@ TEST_F(ring, silent_source_keeps_its_position)
 }
 
 /*
- * A source's clock seems far ahead of the others. The only earlier time that would explain this,
- * a lap before the absolute time, is before 0.
+ * A source's clock seems to be far ahead of the others. The only earlier time that would explain
+ * this, a lap before the absolute time, is before 0.
  */
 TEST_F(ring, times_are_never_before_clock_0)
 {
@@ -448,7 +448,7 @@ TEST_F(ring, continues_after_an_error)
 	EXPECT_EQ(found->timed, found->records);
 }
 
-/* The times of every source go back, so none is trusted. */
+/* The times of every source go back, so none of them can be trusted. */
 TEST_F(ring, contradictory_times_are_not_trusted)
 {
 	unsigned int i;

@@ -149,7 +149,7 @@ TEST_F(command, objects_and_lines_of_two_traces_are_compared)
 	EXPECT_NE(NULL, strstr(self->err, "--diff compares functions, objects or lines"));
 }
 
-/* Write a run of main, which runs for 100 ticks before and after each of its callees. */
+/* Write a run in which main runs for 100 ticks before and after each of its callees. */
 static void save_callees(FIXTURE_DATA(command) *self, const char *name, uint64_t one,
 			 unsigned int one_ticks, uint64_t two, unsigned int two_ticks)
 {

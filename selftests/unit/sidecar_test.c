@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests changes to a side-car file, which is left as it was if it cannot be rewritten, for example
+ * Tests changes to a side-car file, which remains unchanged if it cannot be rewritten, for example
  * on a full disk.
  */
 #include <limits.h>
@@ -195,7 +195,10 @@ TEST_F(sidecar, symbolic_links_are_not_followed)
 	EXPECT_NE(0, access("victim", F_OK));
 }
 
-/* Another user who can write to the folder must not get the text of a file that he cannot read. */
+/*
+ * Another user who can write to the folder must not get the text of a file that this user cannot
+ * read.
+ */
 TEST_F(sidecar, links_are_not_read)
 {
 	const struct meta_part part = { .from = "f" };

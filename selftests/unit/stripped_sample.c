@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* A stripped shared object: one function keeps its name, one has none. */
+/* A stripped shared object: one function keeps its name, and another has none. */
 int outside(int value);
 int shown(int value);
 

@@ -41,7 +41,7 @@ TEST_F(command, page_faults_show_their_page_and_function)
 	EXPECT_HAS(self->out, "faults  page 0x7fedcba98000, major  0x500020004\n");
 	run(self, "decode -q --format json " HZ "trace.rtd");
 	EXPECT_HAS(self->out, "\"page\":\"0x7fedcba98000\",\"major\":true,\"address\":\"0x500020004\"");
-	/* Some faults may have occurred where nothing is recorded. */
+	/* Some faults may have occurred where they are not recorded. */
 	save_with(self, 0, ",\"lost\":{\"elsewhere\":1}");
 	run(self, "report -q " HZ "trace.rtd");
 	EXPECT_HAS(self->out, "        ~1        ~1  0x500020004\n");

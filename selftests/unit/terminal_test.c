@@ -48,8 +48,8 @@ static pid_t start(const char *arguments, unsigned short columns, int *from)
 }
 
 /*
- * Read the command's output, and stop the command now and then while it is silent, so that it
- * takes a long time on any machine.
+ * Read the command's output, and occasionally stop the command while it is silent, so that it takes
+ * a long time on any machine.
  */
 static void watch(FIXTURE_DATA(command) *self, const char *arguments,
 		  unsigned short columns)
@@ -344,7 +344,7 @@ TEST_F(command, colours_mark_large_shares_and_inexact_numbers)
 	EXPECT_EQ(NULL, strstr(self->out, "\033[3"));
 	run(self, "report -q --color always -e " PROGRAM " lost.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "\033[33m         ~")) TH_LOG("%s", self->out);
-	/* The text itself is the same. */
+	/* The text itself is unchanged. */
 	run(self, "report -q --color always -e " PROGRAM " trace.rtd | sed 's/\033[[][0-9]*m//g' >a;"
 	    " " COMMAND " report -q -e " PROGRAM " trace.rtd | cmp a -");
 	EXPECT_EQ(0, self->status);

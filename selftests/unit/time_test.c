@@ -48,7 +48,7 @@ static void make_trace(FIXTURE_DATA(command) *self, uint64_t time[STEPS])
 		at++;
 		fields = sscanf(at, "%llu %llu", &begin, &length);
 		time[i] = begin;
-		/* A call without callees has one line. */
+		/* A call without callees is one line. */
 		if (!steps[i].type && fields == 2)
 			time[++i] = begin + length;
 	}

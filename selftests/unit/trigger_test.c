@@ -127,7 +127,7 @@ TEST_F(trigger, slow_call_triggers_a_snapshot)
 	EXPECT_NE(NULL, strstr(reported, "f: 2 calls, the longest took 1.500 us; 1 took longer"));
 }
 
-/* The lost events are the end of the first call and the start of the second. */
+/* The lost events are the end of the first call and the start of the second call. */
 TEST_F(trigger, call_does_not_end_at_another_calls_end_after_a_loss)
 {
 	event(1000, 1, 64, false);

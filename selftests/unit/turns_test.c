@@ -250,7 +250,10 @@ static double total_of(FIXTURE_DATA(turns) *self, unsigned int e)
 	return truth_of(self, e, 0) + truth_of(self, e, 1) + truth_of(self, e, 2);
 }
 
-/* Whether @value is within @parts in 1000 of @truth, plus the rounding of two counter values. */
+/*
+ * Return whether @value is within @parts in 1000 of @truth, plus the rounding of two counter
+ * values.
+ */
 static bool is_near(double value, double truth, double parts)
 {
 	const double difference = value > truth ? value - truth : truth - value;
@@ -306,7 +309,7 @@ TEST_F(turns, report_the_counted_share_and_the_error)
 		EXPECT_GT(0.34, estimate.share);
 		off = value_of(self, e, 2, true) / total_of(self, e) - 1;
 		EXPECT_LE(0, estimate.error);
-		/* An error of twice that size would occur once in ten thousand times. */
+		/* An error of twice that size would occur once in ten thousand runs. */
 		EXPECT_GE(2 * estimate.error + 0.001, off > 0 ? off : -off) {
 			TH_LOG("event %u: %.4f off, error %.4f", e, off, estimate.error);
 		}
@@ -319,7 +322,7 @@ TEST_F(turns, report_the_counted_share_and_the_error)
 	EXPECT_EQ(self->cycles, report_value(&self->profile, row_of(self, 2), &metric));
 }
 
-/* A record in which the turn changes between two reads belongs to neither turn. */
+/* If the turn changes between two reads of a record, the record belongs to neither turn. */
 TEST_F(turns, are_never_mixed_within_a_record)
 {
 	unsigned int i, e;

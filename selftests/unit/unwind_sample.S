@@ -71,7 +71,9 @@ function framed
 	.cfi_endproc
 	.size	framed, . - framed
 
-/* Expressions say that the caller's stack pointer is at 8(sp), and the return address in s1. */
+/*
+ * Expressions define that the caller's stack pointer is at 8(sp), and the return address is in s1.
+ */
 function computed
 	.cfi_startproc
 	.cfi_escape 0x0f, 3, 0x72, 8, 0x06
@@ -91,7 +93,7 @@ function lost
 	.cfi_endproc
 	.size	lost, . - lost
 
-/* Expressions without end, with operations that lack operands, and with unknown operations. */
+/* Expressions that do not end, that lack operands, or that have unknown operations. */
 function odd
 	.cfi_startproc
 	.cfi_escape 0x0f, 3, 0x2f, 0xfd, 0xff

@@ -198,7 +198,7 @@ TEST_F(command, callers_without_unwind_table_are_unknown)
 	stack.reg[RA] = IN_LOST;
 	push_usual(&stack, 0, 0);
 	sample(&stack, LEAF);
-	/* A return address that is in no object, odd return addresses, and no return address. */
+	/* A return address outside all objects, odd return addresses, and no return address. */
 	stack.reg[RA] = 0x2000;
 	push_usual(&stack, 0, 0);
 	sample(&stack, LEAF);
@@ -328,7 +328,7 @@ TEST_F(command, stacks_of_two_streams_are_separate)
 	}
 }
 
-/* The address to which signal handlers return, which is in no file. */
+/* The address to which signal handlers return, which is not in any file. */
 #define TRAMPOLINE	0x3ff7ffc800ull
 
 /* Indices of words in a signal's frame, and in the registers, which begin at REGS. */
@@ -531,7 +531,7 @@ TEST_F(command, invalid_signal_frame_is_unknown)
 		push_usual(&stack, 0, 0);
 		sample(&stack, DOWN + 8);
 	}
-	/* A frame that is not aligned is not a signal's. */
+	/* An unaligned frame is not a signal's frame. */
 	stack.reg[SP] = STACK + 8;
 	push_handler(&stack, LEAF, IN_MAIN);
 	push_usual(&stack, 0, 0);
@@ -553,7 +553,8 @@ TEST_F(command, invalid_signal_frame_is_unknown)
 		TH_LOG("%s", self->out);
 	}
 	/*
-	 * Code that is in a file is not taken for code that returns from a signal handler, either.
+	 * Code that is in a file is not mistaken for code that returns from a signal handler,
+	 * either.
 	 */
 	begin(self, &stack);
 	stack.reg[RA] = IN_BARE;

@@ -20,7 +20,7 @@
 #include "target/perf_ring.h"
 #include "target/watch.h"
 
-/* What watch_open() has asked perf for. All CPUs are offline. */
+/* Attributes with which watch_open() has opened perf events. All CPUs are offline. */
 static struct perf_event_attr asked;
 
 long syscall(long number, ...)
@@ -150,7 +150,7 @@ FIXTURE_SETUP(order)
 	self->watch.event = calloc(CPUS + 1, sizeof(*self->watch.event));
 	self->watch.ring = calloc(CPUS, sizeof(*self->watch.ring));
 	for (i = 0; i < CPUS; i++) {
-		/* What perf_ring_map() returns for an event. */
+		/* Return value of perf_ring_map() for an event. */
 		self->page[i] = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE) + PERF_RING_SIZE,
 				     PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		ASSERT_NE(MAP_FAILED, self->page[i]);
@@ -214,7 +214,10 @@ static void expect_object(struct __test_metadata *_metadata, const FIXTURE_DATA(
 	EXPECT_EQ(to, self->objects.object[index].to);
 }
 
-/* A process loads an object, another one and the first one again, and moves between two CPUs. */
+/*
+ * A process loads an object, then another one, then the first one again, and moves between two
+ * CPUs.
+ */
 TEST_F(order, is_that_of_the_times_of_all_rings)
 {
 	maps(self, 0, 10, "/one.so");
@@ -242,7 +245,7 @@ TEST_F(order, includes_events_that_arrive_while_rings_are_read)
 	EXPECT_EQ(1, self->watch.records);
 }
 
-/* Records of any kind and size, which may wrap at the end of the ring, and lost ones. */
+/* Records of any kind and size, which may wrap at the end of the ring, and lost records. */
 TEST_F(order, does_not_depend_on_the_records)
 {
 	struct perf_loss loss = {
