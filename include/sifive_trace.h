@@ -92,7 +92,7 @@ enum {
 	SIFIVE_TRACE_SYSCALLS		= 1 << 8,
 	/* Like SIFIVE_TRACE_SWITCHES, and also record each page fault of these threads. */
 	SIFIVE_TRACE_PAGE_FAULTS	= 1 << 10,
-	/* Samples include their callers, found by frame pointers: compile with
+	/* Samples include their callers, found with frame pointers: compile with
 	 * -fno-omit-frame-pointer. Samples in the kernel include functions of the kernel, so only
 	 * the user can read the files.
 	 */
@@ -135,7 +135,7 @@ struct sifive_trace_name {
  *		for 100. Only with SIFIVE_TRACE_RING and SIFIVE_TRACE_XOR, and without
  *		SIFIVE_TRACE_HEADER_ONCE. Records of a wrapped ring before its first header are lost
  * @stack:	samples include registers and this many bytes of the stack, in which readers find
- *		the callers by unwind tables: a multiple of 8 up to 8192, 0 for neither. Cannot be
+ *		the callers with unwind tables: a multiple of 8 up to 8192, 0 for neither. Cannot be
  *		combined with SIFIVE_TRACE_CALLERS; samples in the kernel are the same as with that
  *		flag
  */

@@ -195,7 +195,7 @@ int sft_processes_own(struct sft_processes *set, const struct sft_pids *processe
 {
 	struct pid **entry;
 
-	/* A program may call START often, and replacing the table takes a grace period. */
+	/* Programs may call START often, and replacing the table takes a grace period. */
 	if (is_same(set, processes))
 		return 0;
 	entry = kvcalloc(BUCKET << BUCKET_BITS, sizeof(*entry), GFP_KERNEL);

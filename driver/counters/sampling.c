@@ -425,7 +425,7 @@ static int explain(int err, struct sft_why *why)
 /*
  * Create the sampling events after START, or re-create them after system sleep or hotplug if the
  * setting has @flags. sft_sampling_prepare(), _make() and _finish() are called without the system's
- * lock, sft_sampling_wanted() and _adopt() with it.
+ * lock, but sft_sampling_wanted() and _adopt() are called with the lock held.
  */
 int sft_sampling_prepare(struct sft_following *to, u32 flags, bool on_exec)
 {

@@ -24,8 +24,7 @@
 #define RAW_BITS	48
 
 /*
- * perf encodes an event in fewer bits: reject what it would truncate to a different
- * event.
+ * perf encodes an event in fewer bits: reject events that it would truncate to different ones.
  */
 static int check_event(const struct sifive_trace_event *ev, struct sft_why *why)
 {

@@ -83,7 +83,7 @@ static int restart_stream(struct sft_encoder *e, struct sft_why *why)
 	ret = s ? sft_sink_restore(s, why) : 0;
 	if (ret)
 		return ret;
-	/* A full sink accepts no messages. */
+	/* A full sink does not accept messages. */
 	if (!sft_hw.capture.running || sft_sink_full(sft_route_end(e)))
 		return 0;
 	if (!sft_encoder_start(e, why))

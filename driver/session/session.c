@@ -140,8 +140,8 @@ static void report(const struct sft_why *why)
 }
 
 /*
- * End the stream of a hart that goes offline with a whole message, and free its counters.
- * Harts that go offline during suspend keep stream and counters until session_resume().
+ * For a hart that goes offline: end its stream with a whole message, and free its counters. Harts
+ * that go offline during suspend keep stream and counters until session_resume().
  */
 static int session_cpu_offline(unsigned int cpu)
 {
