@@ -235,7 +235,7 @@ PERF_LOCAL bool may_write(const struct perf_thread *thread)
 	       PERF_OPEN_MANUAL && thread->epoch == perf_pool->epoch;
 }
 
-/* End the counting of a record as queued; until then it counts as lost if its thread ends. */
+/* Stop counting a record as queued; until then, it counts as lost if its thread ends. */
 PERF_LOCAL void leave_queue(bool lost)
 {
 	if (lost)
