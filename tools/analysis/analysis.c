@@ -430,7 +430,7 @@ static uint64_t function_address(struct analysis *analysis,
 /*
  * Return the columns to charge to the function of a sample or manual record. The kernel writes
  * samples to a separate stream without calls; columns that calls or manual records also count
- * must not be charged twice. Time outside calls belongs to no function.
+ * must not be charged twice. Time outside calls does not belong to any function.
  */
 static uint64_t charge_point(struct analysis *analysis, const struct analysis_thread *thread,
 			     const struct stream *stream, const struct analysis_step *step)

@@ -5,7 +5,7 @@
 #include "functions.h"
 #include "hash.h"
 
-/* Initial and maximum number of slots, of which at most half are used. */
+/* Initial and maximum number of slots, at most half of which are used. */
 #define SLOT_BITS_FIRST	9
 #define SLOT_BITS	17
 

@@ -106,7 +106,7 @@ static void find_origin(const struct origins *origins, uint64_t address, struct 
 	*origin = (struct origin){
 		.object = symbol.object, .path = symbols_path(origins->symbols, address),
 	};
-	/* A mark that replaces a caller is known, but is in no object. */
+	/* A mark that replaces a caller is known, but is not in any object. */
 	if (!symbol.object && !symbol.known && perfrec_is_kernel(address))
 		origin->object = "[kernel]";
 	if (origins->lines && symbol.file && symbol.line) {

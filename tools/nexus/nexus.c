@@ -299,7 +299,7 @@ static const uint8_t time_flags[] = {
 };
 
 /*
- * Decode the message at @p. WINDOW bytes are readable, of which the first @available are valid.
+ * Decode the message at @p. WINDOW bytes are readable, the first @available of which are valid.
  * Return its length, PARSE_MORE or PARSE_GAP().
  */
 static inline int parse(struct nexus *nexus, const uint8_t *p,

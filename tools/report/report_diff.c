@@ -528,7 +528,7 @@ static void choose_columns(struct diff *diff)
 }
 
 /*
- * Return the confidence that a function's runs differ, as if no other function was tested. Set
+ * Return the confidence that a function's runs differ, as if no other function were tested. Set
  * @tested unless the runs are unknown or all equal.
  */
 static double test(const struct diff *diff, const struct pair *pair, bool *tested)

@@ -51,8 +51,8 @@ struct object {
  * @clock:	converts times to the trace's clock
  *
  * All processes are treated as one address space: objects_write() omits objects that overlap
- * others. If a process has unmapped one object before it mapped the other, as with dlclose() and
- * dlopen(), both are written, with their times.
+ * others. If a process has unmapped one object before it mapped the other, for example with
+ * dlclose() and dlopen(), both are written, with their times.
  */
 struct objects {
 	struct object	*object;

@@ -363,8 +363,9 @@ static void check_kernel(struct recording *r)
 }
 
 /*
- * Create a folder beside the trace, for code that is in no file and for archived files. Without
- * --archive, the folder has another name, to distinguish it from the archive of an earlier trace.
+ * Create a folder beside the trace, for code that is not in any file and for archived files.
+ * Without --archive, the folder has another name, to distinguish it from the archive of an earlier
+ * trace.
  */
 static void begin_copies(struct recording *r)
 {

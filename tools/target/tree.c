@@ -514,7 +514,7 @@ static void put_processes(struct tree *tree, struct parts *parts, struct output 
 	put_string(out, "],\n");
 }
 
-/* Write the threads that the files describe, and those of @names that are in no file. */
+/* Write the threads that the files describe, and those of @names that are not in any file. */
 static void put_threads(struct tree *tree, const struct parts *parts, struct names *names,
 			struct output *out)
 {

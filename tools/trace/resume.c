@@ -61,7 +61,7 @@ static int resume_stream(struct perfrec *perfrec, const struct meta_stream *stre
 	};
 	int error = push_all(perfrec, stream->header, &store, 0);
 
-	/* Signal the loss with a store that belongs to no record or header. */
+	/* Signal the loss with a store that does not fit any record or header. */
 	if (!error && stream->lost)
 		error = perfrec_push(perfrec, &(struct store){
 			.src = store.src, .channel = store.channel, .offset = RESUME_BEFORE,

@@ -24,7 +24,7 @@ declare -A parts=(
 		libglib2.0-dev libfdt-dev zlib1g-dev libattr1-dev
 		flex bison bc device-tree-compiler kmod dpkg-dev xz-utils libssl-dev
 		libelf-dev rsync perl ca-certificates patch'
-	# clang 19, because new kernels do not support older versions.
+	# Use clang 19, because new kernels do not support older versions.
 	[check]='ccache git g++ sparse dt-schema shellcheck clang lld llvm libclang-rt-dev
 		clang-19 lld-19 llvm-19 bolt-19 lcov afl++ babeltrace2 time chromium firefox-esr
 		python3 valgrind debhelper dh-dkms fakeroot lintian zsh fish golang-go'
