@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that samples include their callers, found by frame pointers, in leaf functions, in
+ * Proves that samples include their callers, found with frame pointers, in leaf functions, in
  * functions that have called others, and in deep recursion; that they do so only on request; and
  * that a sample with bad frame pointers lacks only its callers. Compiled with
  * -fno-omit-frame-pointer.

@@ -258,8 +258,8 @@ for name in joined joined-btm joined-xor; do
 		joined "$name$i"
 	done
 	holds $name tree 3 "instruction trace and records show the same calls"
-	# These two need to hold in only one run: the kernel can interrupt a function, or a record
-	# that is being written, which is then written again.
+	# These two need to hold in only one run: the kernel can interrupt a function, or the
+	# writing of a record, which then starts over.
 	holds $name self 1 "the self times of instruction trace and records agree within 2 %"
 	holds $name counts 1 "between two records, the counter counts the instructions of the flow"
 	holds $name intervals 3 "report has the sums of each interval"

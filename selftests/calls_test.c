@@ -416,7 +416,8 @@ static void vfork_children_are_lost(struct __test_metadata *_metadata,
 				    struct _test_data_calls *self)
 {
 	/*
-	 * Numbers of records per round, of vfork_children() itself and of the calls that it makes.
+	 * Number of records per round: those of vfork_children() itself, and those of the calls
+	 * that it makes.
 	 */
 	const unsigned int parent = 2 * (2 + 1), child = 4 + 1, times = 20;
 

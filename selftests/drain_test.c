@@ -102,7 +102,10 @@ static int decode(struct _test_data_drain *self)
 			    &self->stream);
 }
 
-/* Check that all @stores stores were read without a gap, and that the driver reports no loss. */
+/*
+ * Check that all @stores stores were read without a gap, and that the driver does not report a
+ * loss.
+ */
 static void check_whole(struct __test_metadata *_metadata, struct _test_data_drain *self,
 			uint32_t stores)
 {

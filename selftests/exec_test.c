@@ -25,7 +25,7 @@
  */
 #define SLEEPS	20
 
-/* Argument that makes the executed program work, sleep, and do nothing else. */
+/* Argument that makes the executed program only work and sleep. */
 #define WORK_ALONE	"work-alone"
 
 /* Argument that makes the executed program write its mappings to standard output. */

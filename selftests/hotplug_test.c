@@ -79,7 +79,7 @@ static void configure(struct __test_metadata *_metadata, struct _test_data_hotpl
 		       SIFIVE_TRACE_SINK_SBA : SIFIVE_TRACE_SINK_SRAM, flags);
 }
 
-/* End the session, for which the mappings must be removed, too. */
+/* End the session, which also requires removing the mappings. */
 static void close_all(struct _test_data_hotplug *self)
 {
 	uint32_t i;

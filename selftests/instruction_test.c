@@ -23,10 +23,7 @@
 /* Number of times that two threads or processes take turns. */
 #define TURNS	50
 
-/*
- * Number of processes that run one after another, and an upper limit on the number of traced
- * threads.
- */
+/* Number of processes that run in succession, and upper limit on the number of traced threads. */
 #define PROCESSES 10
 #define OWNERS	64
 
@@ -42,7 +39,7 @@
  * @owners:	number of entries in @owner
  * @errors:	number of Error messages
  * @data:	number of data messages
- * @outside:	number of instruction trace messages that belong to no part
+ * @outside:	number of instruction trace messages outside parts
  */
 struct found {
 	unsigned int parts, unsynced, owners, errors, data, outside;
@@ -135,7 +132,7 @@ struct reading {
 	unsigned int loose;
 };
 
-/* Called when tracing begins or ends. Messages before an Ownership message belong to no thread. */
+/* Called when tracing begins or ends. Messages before an Ownership message have no thread. */
 static void bracket(struct found *found, struct reading *r, bool on)
 {
 	if (r->begun && !r->part)
@@ -370,10 +367,7 @@ TEST_F(instruction, many_successive_processes_are_traced)
 	unsigned int i;
 	pid_t child;
 
-	/*
-	 * Use the mode that produces the fewest bytes, because the kernel's instructions are
-	 * traced, too.
-	 */
+	/* Use the mode that produces the fewest bytes, because the kernel is also traced. */
 	self->s.instruction.mode = SIFIVE_TRACE_INSTRUCTION_HTM_OPTIMISED;
 	ASSERT_EQ(0, begin(self, SIFIVE_TRACE_INSTRUCTION_CHILDREN));
 	for (i = 0; i < PROCESSES; i++) {

@@ -18,8 +18,8 @@ rm -rf "$build"/{driver,include,broken.log}
 . selftests/tap.sh
 . selftests/passed.sh
 
-# Print what the compilation of a file depends on: if other comments than kernel-doc have changed,
-# nothing is recompiled.
+# Print what the compilation of a file depends on: changes of comments other than kernel-doc do not
+# cause recompilation.
 code_of() {
 	case $1 in
 	*.[ch])

@@ -750,7 +750,7 @@ TEST_F(lib, forked_child_does_not_write_to_parent_trace)
 		ASSERT_EQ(0, perfWriteCntrs());
 		child = forks ? fork() : 0;
 		if (forks && !child) {
-			/* perfWriteTrace() fails in the child, but raises no signal. */
+			/* perfWriteTrace() fails in the child, but does not raise a signal. */
 			perfWriteCntrs();
 			_exit(perfWriteTrace("/tmp/lib_test.child") ? 0 : 1);
 		}

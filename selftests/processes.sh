@@ -40,7 +40,7 @@ tree pieces --rotate 16k $p/tree fork 100
 run placed taskset 2 sifive-trace record --children -o placed.rtd sh -c "taskset -p \$\$"
 ls -d /tmp/sifive-trace.* >left.txt 2>/dev/null
 
-# A user to whom perf reports no events of other processes.
+# A user to whom perf does not report events of other processes.
 mkdir -m 777 /tmp/any; cp /target/sifive-trace /target/libsifive-perf.so /tmp
 $p/caps file /tmp/sifive-trace; chmod 666 /dev/sifive-trace
 echo 3 >/proc/sys/kernel/perf_event_paranoid
@@ -56,7 +56,7 @@ while pidof tree >/dev/null; do sleep 0.1; done
 rm -rf /tmp/sifive-trace.*
 
 # The command waits for processes in the background; a signal ends the wait. The recorder leads a
-# process group, to which ^C is sent as a terminal would.
+# process group, to which ^C is sent, as on a terminal.
 sifive-trace record -o waits.rtd sh -c "sleep 1000 & $p/tree work; exit 3" 2>waits.err & command=$!
 until grep -q "has ended" waits.err; do sleep 0.1; done
 kill $command; wait $command; echo $? >waits.rc; killall sleep

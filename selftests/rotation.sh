@@ -12,7 +12,7 @@ build=$1
 out=$build/rotation
 . selftests/record/suite.sh
 
-# The recorder leads a process group, to which ^C is sent as a terminal would.
+# The recorder leads a process group, to which ^C is sent, as on a terminal.
 board dual -- '
 run sinks sifive-trace record -b 2M --on-full wait --rotate 64k -o sinks.rtd $p/soak 2
 run shares sifive-trace record -C 0 -b 1M --on-full wait --rotate 64k -o shares.rtd $p/pieces 1 shares

@@ -125,7 +125,7 @@ static void sample(struct __test_metadata *_metadata,
 	       (unsigned long long)done);
 	if (!trace_counts_instructions())
 		return;
-	/* A thread's instructions after its last sample are in no record. */
+	/* A thread's instructions after its last sample are not in any record. */
 	EXPECT_LE(done - done / 50, samples.sum);
 	EXPECT_GE(done + done / 10, samples.sum);
 }

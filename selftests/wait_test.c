@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that with SIFIVE_TRACE_CONFIG_WAIT, a slow reader causes no loss, because harts that store
- * continuously wait while there is no room; that a store stops waiting when its process ends, on
- * STOP, unbind and system sleep, and when the reader has exited; and that everything else continues
- * while stores wait.
+ * Proves that with SIFIVE_TRACE_CONFIG_WAIT, a slow reader does not cause a loss, because harts
+ * that store continuously wait while there is no room; that a store stops waiting when its process
+ * ends, on STOP, unbind and system sleep, and when the reader has exited; and that everything else
+ * continues while stores wait.
  *
  * TRACE_ROUNDS: number of times that the reader lets the stores wait (default 6).
  */

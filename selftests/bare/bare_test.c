@@ -91,7 +91,7 @@ static void spin(unsigned long turns)
 }
 
 /*
- * Check that a counter's two halves fit together, whether the carry into the upper half occurs
+ * Check that a counter's two halves are consistent, whether the carry into the upper half occurs
  * before, between or after their reads.
  */
 static bool reads_are_whole(void)

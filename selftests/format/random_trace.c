@@ -162,7 +162,7 @@ static void mark(struct gen_stream *s)
 		gen_header(s);
 }
 
-/* Write a message that belongs to no record. */
+/* Write a message that is not part of a record. */
 static void other_message(struct gen *gen, unsigned int src)
 {
 	static const uint8_t bits[] = { 4, 2, 0 };

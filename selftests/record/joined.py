@@ -23,12 +23,13 @@ from collections import Counter, defaultdict
 FUNCTIONS = {"main", "one", "two", "leaf", "descend"}
 ROUNDS, DEPTH = 3, 6
 COUNTER = "instructions:u"
-# Number of instructions in the generated code that writes a record of two counters, which the flow
-# does not show. The number is the same for all records, except that some DeltaXOR values need more
-# words.
+# Number of instructions in the generated code that writes a record of two counters; the flow does
+# not show this code. The number is the same for all records, except that some DeltaXOR values need
+# more words.
 WRITER, SPREAD = range(20, 80), 8
 DELTA_XOR = 2
-# Number of instructions if the library's general writer writes a record, as after a context switch.
+# Number of instructions if the library's general writer writes a record, for example after a
+# context switch.
 LIBRARY = 600
 RECORD = re.compile(r"  record: (\w+) (\S+)(?: \(\S+\))?(?: <- .*| -> .*)?: (.*)$")
 INSTRUCTION = re.compile(r"  0x[0-9a-f]+  ")

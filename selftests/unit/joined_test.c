@@ -404,7 +404,7 @@ TEST_F(command, interval_with_a_loss_is_marked)
 	}
 }
 
-/* Only the message with the new context arrives from a switch between two threads. */
+/* Only one message of a switch between two threads arrives: the new context. */
 TEST_F(command, loss_marks_the_thread_that_is_switched_in)
 {
 	struct gen_stream stream;
@@ -487,7 +487,7 @@ TEST_F(command, records_before_a_loss_precede_those_of_the_next_hart)
 			gen_error(&self->gen, 0);
 		record(&stream, 2, PLAIN + 4, 1010);
 		record(&stream, 2, PLAIN + 4, 1030);
-		/* After this record, the encoder sends no instructions until the loss. */
+		/* After this record, the encoder does not send instructions until the loss. */
 		record(&stream, 2, LEAF, 1060);
 		if (stopped)
 			stop(&self->gen, 0, 0);

@@ -92,7 +92,7 @@ TEST_F(trace, on_and_off_start_and_stop_recording)
 	EXPECT_STORES(HEADER(1));
 }
 
-/* In a handler, the library makes no call that can wait for the interrupted code. */
+/* In a handler, the library does not make calls that can wait for the interrupted code. */
 TEST_F(trace, on_and_off_are_async_signal_safe)
 {
 	ASSERT_EQ(0, perfFuncEntryExitInit(self->list, 1, 6, perfCount_Delta, 4096));
@@ -407,7 +407,7 @@ TEST_F(trace, full_disk_keeps_the_capture)
 	EXPECT_TRUE(holds_capture(self->file, 5000));
 }
 
-/* A file that cannot be created causes no pause. */
+/* A file that cannot be created does not cause a pause. */
 TEST_F(trace, uncreatable_file_causes_no_pause)
 {
 	char name[] = "/proc/none/trace.rtd";

@@ -282,7 +282,10 @@ TEST_F(command, change_over_several_runs_is_reported_with_confidence)
 	EXPECT_NE(NULL, strstr(self->err, "--runs says how --diff reads the traces"));
 }
 
-/* main takes 3/4 of the time, and executes 3 instructions in 2 cycles, of which 1 of 300 misses. */
+/*
+ * main takes 3/4 of the time, and executes 3 instructions in 2 cycles; 1 of 300 instructions
+ * misses.
+ */
 TEST_F(command, ratios_have_short_names_and_totals_a_share)
 {
 	const uint64_t whole[] = { MAIN, 0x3f00000000 }, inner[] = { FIB, MAIN + 0x12 };

@@ -320,7 +320,7 @@ TEST_F(command, trace_without_timestamps_has_no_times)
 	EXPECT_EQ(NULL, strstr(self->out, "time"));
 }
 
-/* Write words that belong to no record, on the decoded channel. */
+/* Write words that are not part of a record, on the decoded channel. */
 TEST_F(command, missing_record_suggests_no_channel_if_there_is_no_other)
 {
 	unsigned int i;
