@@ -96,7 +96,7 @@ PERF_LOCAL bool follow(const struct perf_call *call, bool enter, bool from, bool
 		part.epoch = perf_pool->epoch;
 	}
 	if (part.frame && frame > part.frame && perf_frame_left(part.frame, frame)) {
-		/* The hook of an exit can be a tail call, whose frame is that of the caller. */
+		/* The hook of an exit can be a tail call, which has the caller's frame. */
 		if (!enter && from && call->site == part.site)
 			*last = true;
 		else	/* The function was left by longjmp(), for example. */

@@ -20,7 +20,7 @@ struct sifive_trace {
 	char unused;
 };
 
-/* Minimum sizes, which are those of the first release, and the maximum size of the options. */
+/* Minimum sizes, as in the first release, and the maximum size of the options. */
 #define OPTIONS_MIN	offsetof(struct sifive_trace_options, header_interval)
 #define OPTIONS_MAX	4096
 #define REPORT_MIN	sizeof(struct sifive_trace_report)

@@ -288,7 +288,7 @@ static bool has_faults(void)
 	return sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_FAULTS;
 }
 
-/* As with calls, record only faults of a thread whose switch-in has been recorded. */
+/* Record only faults of threads whose switch-in has been recorded, as for system calls. */
 static void faulted(struct perf_event *event, struct perf_sample_data *data,
 		    struct pt_regs *regs)
 {

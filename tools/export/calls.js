@@ -181,7 +181,7 @@ var CALLS = (function () {
 		return kind === POINTS ? 0 : Math.pow(4, kind) - 1;
 	}
 
-	// Return the first index for which @reached is true. It must then be true for all later ones.
+	// Return the first index for which @reached is true, as it must be for all later ones.
 	function search(length, reached) {
 		var low = 0, high = length, middle;
 

@@ -104,7 +104,7 @@ static enum step go_away(struct walk *walk, bool show, enum flow_gap why, bool k
 	return STEP_AWAY;
 }
 
-/* Called when the source enters code that was not requested; the code's address is not shown. */
+/* Called when the source enters code that was not requested, and whose address is not shown. */
 static enum step leave_out(struct walk *walk, bool show, uint64_t address)
 {
 	walk->firmware = !code_is_kernel(address);

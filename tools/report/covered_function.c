@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Counts a function's lines and branches: see covered.h. As in gcov, a line's count is the number
- * of times that one of its basic blocks was entered from a block that does not contain the line, or
- * by a backward jump.
- * After a call the flow continues as if there had been no call.
+ * Counts a function's lines and branches: see covered.h. A line's count is the same as in gcov: the
+ * number of times that one of its basic blocks was entered from a block that does not contain the
+ * line, or by a backward jump. After a call the flow continues as if there had been no call.
  */
 #include <stdlib.h>
 #include <string.h>

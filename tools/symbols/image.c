@@ -355,7 +355,7 @@ struct image *image_open(const char *path, const char *debug,
 		image->callbacks.debuginfo_path = &image->debug_path;
 	}
 	image->dwfl = dwfl_begin(&image->callbacks);
-	/* With base 0, addresses are those in the file. */
+	/* With base 0, addresses are the same as in the file. */
 	if (image->dwfl)
 		image->module = dwfl_report_elf(image->dwfl, path, path, fd, 0,
 						true);

@@ -139,7 +139,7 @@ static pid_t process_of(pid_t thread)
 	return proc_status(thread, "Tgid", text, sizeof(text)) ? atoi(text) : 0;
 }
 
-/* Check that an id from the user is that of a process other than this command. */
+/* Check that an id from the user belongs to a process other than this command. */
 static bool is_other_process(pid_t pid)
 {
 	const pid_t process = process_of(pid);

@@ -316,8 +316,8 @@ static bool collide(const struct objects *objects, const struct object *one,
 }
 
 /*
- * Store the objects that do not collide with other objects in @list; return their number. In order
- * of address, an object can collide only with objects that begin before its end.
+ * Store the objects that do not collide with other objects in @list; return their number. In
+ * address order, an object can collide only with objects that begin before its end.
  */
 static size_t choose(const struct objects *objects, const struct object **list)
 {

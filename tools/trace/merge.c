@@ -81,7 +81,7 @@ static int number_sources(struct merge *merge)
 }
 
 /*
- * Return the trace with the lowest hart, because times in side-car files are those of that hart's
+ * Return the trace with the lowest hart, because times in side-car files come from that hart's
  * clock.
  */
 static const struct input *find_base(const struct merge *merge)

@@ -262,8 +262,8 @@ static void merge_utc(const struct merge *merge, struct json_object *to)
 }
 
 /*
- * Change the last trace's side-car file to that of the merged trace: it was written last, so its
- * data about threads and losses is the most complete.
+ * Turn the last trace's side-car file into the merged trace's: it was written last, so its data
+ * about threads and losses is the most complete.
  */
 const char *merge_meta(struct merge *merge)
 {
