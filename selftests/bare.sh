@@ -97,8 +97,8 @@ for bits in 64 32; do
 	rules "rv$bits"
 done
 
-# As in harts_test.c: the number of rounds, and each hart's work per round. With a funnel, one trace
-# contains both harts, distinguished by their source.
+# The number of rounds, and each hart's work per round; they must match harts_test.c. With a funnel,
+# one trace contains both harts, distinguished by their source.
 rounds=12
 channel=(6 9)
 calls=(9 15)

@@ -620,7 +620,7 @@ static int drop_rights_and_call(struct _test_data_calls *self)
 	return sifive_trace_off(self->trace) ? 5 : 0;
 }
 
-/* Run in a child, because dropping rights would affect this process. */
+/* Run in a child, because dropping privileges would affect this process. */
 TEST_F(calls, complete_if_program_drops_privileges)
 {
 	pid_t child = fork();

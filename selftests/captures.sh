@@ -607,7 +607,7 @@ for name in limit-size:3:102400 limit-samples:5:20480 limit-time:5:1000000; do
 done
 [ "$(stat -c %s "$out/limit-samples.rtd")" -gt 20000 ]
 result $? "--size: the file nearly reaches the limit"
-# As above, the recorder may also report missing bytes.
+# The recorder may also report missing bytes, as above.
 ! grep -q "bytes are missing" "$out/limit-samples.err"
 losses limit-samples $?
 grep -qE $'\r[0-9.]+ MB, [0-9.]+ MB/s, 0 bytes lost' "$out/progress.txt" &&

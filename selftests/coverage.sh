@@ -42,7 +42,7 @@ added_up() {
 }
 
 added_up covered.rtd && ! grep -q ' 0 lines' <<<"$added"
-result $? "annotate: instructions and lines of each function add up, and lines are those of coverage"
+result $? "annotate: instructions and lines of each function add up, and lines match coverage"
 executed() { awk -v n="$1" '$n + 0 { sum += $n } END { printf "%.0f\n", sum }'; }
 host coverage --by path -n 1000000 "$out/covered.rtd" >"$out/paths"
 [ "$(executed 2 <"$out/paths")" -gt 0 ] && [ "$(executed 2 <"$out/paths")" = \
@@ -84,7 +84,7 @@ same=(
 	"lcov: each line's count is the one that gcov reports, and no line is missing"
 	"lcov: each function's count is the one that gcov reports"
 	"lcov: the count of each branch direction is the one that gcov reports"
-	"lcov: the totals are those of gcov"
+	"lcov: the totals match gcov"
 	"genhtml creates pages from the lcov file"
 )
 if has lcov lcov "${same[@]}"; then
@@ -134,7 +134,7 @@ fi
 # heads FILE: print "FUNCTION NUMBER" for the calls in llvm-profgen's profile.
 heads() { sed -nE 's/^([a-z_]+):[0-9]+:([0-9]+)$/\1 \2/p' "$1"; }
 
-profgen=("llvm-profgen reads the profile, and each function's call count is that of coverage"
+profgen=("llvm-profgen reads the profile, and each function's call count matches coverage"
 	"clang compiles with that profile")
 if has llvm-profgen-19 llvm-19 "${profgen[@]}"; then
 	host export --format profgen -o "$out/covered.profgen" "$out/covered.rtd"

@@ -25,7 +25,7 @@
 #define LONGEST		38
 #define SHORTEST	4
 
-/* Maximum number of stores that the reader has not read yet, too few to fill the buffer. */
+/* Maximum number of stores that the reader has not read yet; they cannot fill the buffer. */
 #define AHEAD		(BUFFER / LONGEST / 2)
 
 /* Number of stores that fill the buffer more than ten times. */

@@ -31,7 +31,7 @@ effort_set() {
 }
 
 # Kselftests that depend on the harts rather than the trace hardware. The boards dual and nofunnel
-# do not run them, because their harts are those of fpga.
+# do not run them, because they have the same harts as fpga.
 of_harts="access argument firmware many overflow own_counts perf programs sampled_count sampling threads"
 
 # effort_tests BOARD: print run_all.sh's arguments for the stock kernel on a board. In "make check"

@@ -95,7 +95,7 @@ FIXTURE_TEARDOWN(firmware)
 	close(self->fd);
 }
 
-/* The number of this hart's samples, and the latest count, which starts at 0 at the header. */
+/* The number of this hart's samples, and the latest count, which is 0 at the header. */
 struct counts {
 	unsigned int src;
 	uint64_t samples, last;

@@ -549,7 +549,7 @@ TEST_F(records, have_header_address_and_growing_counters)
 #define PR_MDWE_REFUSE_EXEC_GAIN	1
 #endif
 
-/* As with systemd's MemoryDenyWriteExecute=. Records are slower, which the library reports. */
+/* Simulate systemd's MemoryDenyWriteExecute=. Records are slower, and the library reports that. */
 TEST_F(records, need_no_executable_memory)
 {
 	if (prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0))

@@ -30,7 +30,7 @@ OPTION = re.compile(r'\{[^{}]*\.name = "([a-z0-9-]+)"[^{}]*\.help = ((?:\s*"(?:\
 
 
 def sources():
-    """The C files that must not repeat anything: name and text without comments."""
+    """The names of C files that must not repeat anything, and their text without comments."""
     listed = subprocess.run(['git', 'ls-files', '*.c', '*.h'], cwd=ROOT, check=True,
                             capture_output=True, text=True).stdout.split()
     for name in listed:

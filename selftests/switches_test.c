@@ -586,7 +586,7 @@ TEST_F(switches, later_children_are_recorded_on_request)
 	EXPECT_EQ(0, self->found.bad);
 	EXPECT_EQ(0, self->found.overlaps);
 	EXPECT_NE(0, self->found.first[1]);
-	/* Foreign records are those of the grandchild and of the second child. */
+	/* The grandchild and the second child have the foreign records. */
 	EXPECT_LT(0, self->found.foreign);
 }
 

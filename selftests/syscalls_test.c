@@ -298,7 +298,7 @@ TEST_F(syscalls, running_thread_is_recorded_after_loss)
 		;
 	ASSERT_EQ(0, trace_decode(bytes, size, self->s.encoder.src_bits, &stream));
 	count_marks(&stream, &marks, &unnamed);
-	/* One of the marks is that of the recording's beginning. */
+	/* One of the marks is for the beginning of the recording. */
 	EXPECT_LT(1, marks);
 	EXPECT_EQ(0, unnamed);
 	free(stream.message);

@@ -96,7 +96,7 @@ static void take(const struct trace_record *record, void *arg)
 		seen->called |= 1u << record->channel;
 		return;
 	}
-	/* Values are relative to those of the first sample. */
+	/* Values are relative to the first sample. */
 	for (i = 0; i < record->counters; i++) {
 		if (!seen->samples)
 			seen->begin[i] = record->value[i];

@@ -122,7 +122,7 @@ static void store(volatile uint32_t *to, unsigned int count)
 {
 	static uint32_t value;
 
-	/* Values in which all bits vary, so that messages are as long as those of addresses. */
+	/* Values in which all bits vary, so that messages are as long as messages of addresses. */
 	while (count--)
 		*to = value += 0x9e3779b1;
 }

@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		frames_read(elf, on_frame, &frames);
 		stubs_read(elf, on_stub, &stubs);
 		/*
-		 * The file's size limits the numbers of frame entries and stubs, each of which
+		 * The file's size limits the number of frame entries and stubs, each of which
 		 * occupies several bytes.
 		 */
 		if (frames > size / 12 || stubs > size / 4)

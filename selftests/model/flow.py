@@ -290,7 +290,7 @@ def executed(path):
                 # The instruction was started, but did not retire.
                 if stretches[-1][-1:] == [int(match[2], 16)]:
                     stretches[-1].pop()
-    # The store that ends a trace is not part of it.
+    # The store that ends a trace is not part of the trace.
     return [stretch[:-1] for stretch in stretches]
 
 

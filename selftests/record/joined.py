@@ -71,8 +71,8 @@ def check_tree(command):
 
 def self_times(command, calls):
     """Return the time in each of the program's functions, without the time in the tracer or in
-    the program's other functions. As in the records, functions without hooks count as part of
-    their caller."""
+    the program's other functions. Functions without hooks count as part of their caller, as in the
+    records."""
     times = Counter()
     for line in run(command, "export", "--format", "folded", "--calls", calls).splitlines():
         path, time = line.rsplit(" ", 1)

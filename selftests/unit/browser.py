@@ -341,7 +341,7 @@ def varint(number):
 
 
 def large_page(path, chunks):
-    """Write a page like that of the file, with chunks of 2048 calls by main, and return its path.
+    """Write a page like the file's, with chunks of 2048 calls by main, and return its path.
 
     Calls of 2 ticks are 4 ticks apart, so a view of all chunks has far more of them than pixels.
     Each chunk has sums of its one function.

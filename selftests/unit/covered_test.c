@@ -223,7 +223,7 @@ TEST_F(command, probed_instructions_are_counted)
 	run_thread(gen, 7);
 	gen_start(gen, NEVER);
 	branch(gen, 1, NEVER, KERNEL);
-	/* Another thread executes a probed branch, too. */
+	/* Another thread also executes a probed branch. */
 	run_thread(gen, 8);
 	branch(gen, 0, KERNEL, NEVER + 4);
 	branch(gen, 1, NEVER + 4, KERNEL);

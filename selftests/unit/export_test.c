@@ -217,8 +217,8 @@ static void expect_label(struct __test_metadata *_metadata, FIXTURE_DATA(command
 }
 
 /*
- * As in report, times are marked if they are inferred, or if they are unknown because an absolute
- * time is missing.
+ * Times are marked if they are inferred, or unknown because an absolute time is missing, as in
+ * report.
  */
 TEST_F(command, pprof_marks_inferred_and_unknown_times)
 {

@@ -49,7 +49,7 @@ static bool once_in(struct program *program, unsigned int times)
 	return times && !below(program, times);
 }
 
-/* Advance the time, the counters of all harts, and those of the running thread. */
+/* Advance the time, the counters of all harts, and the counters of the running thread. */
 static void pass(struct program *program, const struct program_thread *running)
 {
 	unsigned int i, c;

@@ -147,8 +147,7 @@ static int mock_open(const char *path, int flags, ...)
 		return open(path, flags, mode);
 	}
 	/*
-	 * Of the files that the library opens for reading, only the device is opened for writing,
-	 * too.
+	 * The device is the only file that the library opens for both reading and writing.
 	 */
 	if ((flags & O_ACCMODE) == O_RDONLY)
 		return open(path, flags);

@@ -346,7 +346,7 @@ TEST_F(command, abandoned_calls_do_not_accumulate)
 	EXPECT_STREQ("\n1\nself_inferred\n", self->out);
 }
 
-/* The compiler has inlined fib into main, so the call site of fib is that of main. */
+/* The compiler has inlined fib into main, so fib has the call site of main. */
 TEST_F(command, function_inlined_into_its_caller_stays_open)
 {
 	static const uint64_t inlined[] = { FIB, OUTSIDE };
@@ -639,7 +639,7 @@ TEST_F(command, gap_before_a_header_is_charged_to_no_function)
 }
 
 /*
- * Records lost on hart 1 may be those of a thread that was on hart 0 before and after the loss,
+ * Records lost on hart 1 may belong to a thread that was on hart 0 before and after the loss,
  * unless threads cannot migrate.
  */
 TEST_F(command, loss_on_another_hart_may_belong_to_a_migrated_thread)

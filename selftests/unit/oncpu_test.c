@@ -121,7 +121,7 @@ static void put(FIXTURE_DATA(oncpu) *self, unsigned int hart, unsigned int bytes
 	self->gen.last[hart] = last;
 }
 
-/* Add a record in the driver's format. The record's time is that of the second store. */
+/* Add a record in the driver's format. The record has the time of the second store. */
 static void put_switch(FIXTURE_DATA(oncpu) *self, unsigned int hart, uint8_t kind, int thread)
 {
 	if (one_in(self, self->drop)) {

@@ -522,8 +522,8 @@ TEST_F(command, ctf_export_is_read_by_babeltrace)
 }
 
 /*
- * Write a trace whose counters have equal names, such as those of :u and :k of one event without a
- * side-car file.
+ * Write a trace whose counters have equal names, for example because :u and :k of one event are
+ * counted without a side-car file.
  */
 TEST_F(command, counters_with_the_same_name_are_distinguished)
 {

@@ -315,7 +315,7 @@ static void percent_equals(struct __test_metadata *_metadata, FIXTURE_DATA(comma
 	}
 }
 
-/* The trace is from 2000 to 10000 ticks, because its other channel counts, too. */
+/* The trace is from 2000 to 10000 ticks, because its other channel also counts. */
 static void save_line(FIXTURE_DATA(command) *self)
 {
 	const uint64_t address[] = { MAIN, 0x100 };

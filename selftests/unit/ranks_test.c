@@ -26,7 +26,7 @@ TEST(probabilities_are_as_published)
 	unsigned int i;
 
 	/*
-	 * Of the 20 ways to choose 3 of 6 ranks, 2 are as extreme; so are 2 of the 184756 ways to
+	 * 2 of the 20 ways to choose 3 of 6 ranks are as extreme; so are 2 of the 184756 ways to
 	 * choose 10 of 20.
 	 */
 	EXPECT_LT(fabs(ranks_p(low, 3, high, 3) - 0.1), 1e-12);
@@ -50,7 +50,7 @@ TEST(probabilities_are_as_published)
 	for (i = 0; i < 20; i++)
 		few[i] = i;
 	EXPECT_LT(fabs(ranks_p(few, 20, many, 30) - 3.01e-9), 2e-11);
-	/* No probability can be less than that of one of the ways to choose 9 of 48. */
+	/* No probability can be less than the probability of one way to choose 9 of 48. */
 	EXPECT_GE(ranks_p(few, 9, none, 39), 1.0 / 1677106640);
 }
 

@@ -128,7 +128,7 @@ static void make_named(FIXTURE_DATA(command) *self, unsigned int count_type, boo
 	write_file("trace.rtd.meta", text, strlen(text));
 }
 
-/* The counts are those of the hart's stream, which all threads share. */
+/* The counts belong to the hart's stream, which all threads share. */
 TEST_F(command, samples_belong_to_the_threads_that_they_name)
 {
 	make_named(self, 1, true);

@@ -54,7 +54,7 @@ def check_calls(database):
 
 
 def total(database, column, function, where="1"):
-    """The rows of a function, and those in which it encloses a sample's function, once each."""
+    """The rows of a function, and the rows in which it encloses a sample's function, once each."""
     return database.execute(
         f"""select sum({quoted(column)}) from t where {where} and
             (function = ? or instr(';' || callers || ';', ';' || ? || ';'))""",

@@ -474,7 +474,7 @@ TEST_F(command, frames_on_another_stack_are_cut)
 		push_usual(&stack, 1, IN_MAIN);
 		sample(&stack, DOWN + 8);
 	}
-	/* The interrupted code used the alternate stack, too. */
+	/* The interrupted code also used the alternate stack. */
 	word = push_handler(&stack, LEAF, IN_MAIN);
 	word[ALT_START] = STACK;
 	word[ALT_SIZE] = 8192;
@@ -553,8 +553,7 @@ TEST_F(command, invalid_signal_frame_is_unknown)
 		TH_LOG("%s", self->out);
 	}
 	/*
-	 * Code that is in a file is not mistaken for code that returns from a signal handler,
-	 * either.
+	 * Nor is code in a file mistaken for code that returns from a signal handler.
 	 */
 	begin(self, &stack);
 	stack.reg[RA] = IN_BARE;
