@@ -122,15 +122,15 @@ board "all counters" --icount -- \
 	"$probe all 1 2 -- true" \
 	"$probe all $dtlb 6 $itlb" \
 	"$probe perf2 all 1 $dtlb" "$probe perf20 $dtlb" "$probe perf20 2 1"
-mask 0x8 "user mode alone: a programmable counter is used"
-counted loop0 200000 200050 "user mode alone: the loop is counted"
-counted calls0 15000 20000 "user mode alone: the kernel's part of a system call is not counted"
+mask 0x8 "only user mode: a programmable counter is used"
+counted loop0 200000 200050 "only user mode: the loop is counted"
+counted calls0 15000 20000 "only user mode: the kernel's part of a system call is not counted"
 user_loop=$(value loop0) user_calls=$(value calls0)
-mask 0x8 "the kernel alone: a programmable counter is used"
-counted loop0 0 50 "the kernel alone: the loop is not counted"
-counted calls0 300000 600000 "the kernel alone: the kernel's part of a system call is counted"
+mask 0x8 "only the kernel: a programmable counter is used"
+counted loop0 0 50 "only the kernel: the loop is not counted"
+counted calls0 300000 600000 "only the kernel: the kernel's part of a system call is counted"
 kernel_loop=$(value loop0) kernel_calls=$(value calls0)
-mask 0x1c "an event in both modes, and in each mode alone, uses three counters"
+mask 0x1c "an event in both modes, and in each mode separately, uses three counters"
 counted loop0 200000 200050 "both modes: the loop is counted"
 counted calls0 315000 620000 "both modes: a system call is counted"
 together "$user_loop" "$kernel_loop" "$(value loop0)" "both modes: the loop's counts in each mode add up"
@@ -181,7 +181,7 @@ withhold() { selftests/withhold.py "$KERNEL/fw_dynamic.bin" "$@"; }
 words() { echo "firmware does not let user mode read $1 on hart ${2:-0}"; }
 
 withhold 0x7 "$out/fixed.bin"
-board "fixed counters alone" --firmware "$out/fixed.bin" -- \
+board "only fixed counters" --firmware "$out/fixed.bin" -- \
 	"$probe all 1 2" "$probe 1 $dtlb" "$probe 2u" "$probe r100"
 mask 0x5 "programmable counters withheld: the fixed counters are available"
 refused $EOPNOTSUPP 1 "$(words hpmcounter3)" "programmable counters withheld: the error for an event names a counter"
@@ -198,7 +198,7 @@ refused $EOPNOTSUPP 1 "$(words hpmcounter3)" "one counter is left: the second ev
 mask 0x14 "cycle withheld: instret is available"
 
 withhold 0x7 "$out/one.bin" 1
-board "fixed counters alone on hart 1" --firmware "$out/one.bin" -- \
+board "only fixed counters on hart 1" --firmware "$out/one.bin" -- \
 	"$probe $dtlb" "$probe all $dtlb" "$probe all 1 2"
 mask 0x8 "counters withheld on another hart: a session of this hart can use them"
 refused $EOPNOTSUPP 0 "$(words hpmcounter3 1)" "counters withheld on hart 1: the error names that hart"
@@ -222,14 +222,14 @@ mask 0x1d "two programmable counters: both are available"
 refused $EBUSY 2 "all counters that can count it are taken" \
 	"two programmable counters: a third event is refused"
 
-board "harts that count misses alone on programmable counters" \
+board "harts that count only misses on programmable counters" \
 	--events '<0x1 0x1 0x1>, <0x2 0x2 0x4>, <0x10019 0x10019 0x8>' -- \
 	"$probe all 1 2 $dtlb" "$probe $itlb" "$probe perf1 1" "$probe r100010019"
-mask 0xd "cycles and instructions on fixed counters alone: another event is also counted"
+mask 0xd "cycles and instructions only on fixed counters: another event is also counted"
 refused $EOPNOTSUPP 0 "no counter counts type 1, code 0x21, data 0x0" \
-	"cycles and instructions on fixed counters alone: an event that no counter counts is refused"
+	"cycles and instructions only on fixed counters: an event that no counter counts is refused"
 refused $EBUSY 0 "no counter that can count it is free" \
-	"cycles and instructions on fixed counters alone: cycles are refused while perf counts them"
+	"cycles and instructions only on fixed counters: cycles are refused while perf counts them"
 refused $EOPNOTSUPP 0 "no counter counts type 2, code 0x0, data 0x100010019" \
 	"a raw event is refused for a bit above 31"
 
@@ -292,7 +292,7 @@ refused $EOPNOTSUPP 2 \
 	"without Sscofpmf only cycles and instructions can be counted alongside perf" \
 	"without Sscofpmf: other events are refused"
 refused $EOPNOTSUPP 0 "without Sscofpmf no counter can distinguish user mode from the kernel" \
-	"without Sscofpmf: an event in one mode alone is refused"
+	"without Sscofpmf: an event in only one mode is refused"
 refused $EOPNOTSUPP 0 \
 	"without Sscofpmf only cycles and instructions can be counted alongside perf" \
 	"without Sscofpmf: raw events are refused"

@@ -18,7 +18,7 @@ mkdir -p "$out/root/bin"
 ln -s "$KERNEL/busybox" "$out/root/bin/busybox"
 
 # For the board: logged NAME ARGUMENT... makes a recording while the emulator logs each instruction,
-# as a translation block of its own.
+# as a separate translation block.
 logging='
 for port in /sys/class/virtio-ports/*; do
 	[ "$(cat $port/name)" != monitor ] || exec 3<>/dev/${port##*/}

@@ -131,7 +131,7 @@ compile_dkms() {
 		now_passed "$(digest <"$copy.inputs")"
 }
 compile_dkms
-result $? "the sources that are installed for dkms compile alone"
+result $? "the sources that are installed for dkms compile on their own"
 
 printf '# | %-30s %-8s %-8s %-8s %-8s\n' 'the module for Linux of' gcc clang no-pmu rv32
 cut -d' ' -f1,2 "$list" | uniq | while read -r row; do

@@ -245,11 +245,11 @@ meta unsampled '[p["library"] for p in m["processes"] if "library" in p].count(F
 says unwatched "cannot detect which objects programs load: " "without events of processes: this is reported"
 meta unwatched '[(p["args"], p["exe"], p["library"]) for p in m["processes"]] == [(["/target/record/busy-static", "100"], "/target/record/busy-static", False)]' \
 	"without events of processes: a static program has an entry"
-says clone "up to 1 process did not join the recording: " "clone() alone: the child is reported"
-meta clone 'm["lost"]["unrecorded"] == 1' "clone() alone: the side-car file counts the child"
+says clone "up to 1 process did not join the recording: " "a direct clone(): the child is reported"
+meta clone 'm["lost"]["unrecorded"] == 1' "a direct clone(): the side-car file counts the child"
 command report --strict "$out/clone.rtd" >/dev/null 2>"$out/strict.err"
 grep -q "not recorded: 1 process that the program created" "$out/strict.err"
-result $? "clone() alone: readers report the child"
+result $? "a direct clone(): readers report the child"
 for how in stopped:3 traced:3 usual-once:3; do
 	says ${how%:*} "not recorded: ${how#*:} processes that the program created (see --children)" \
 		"${how%:*}: only the program is recorded, and its children are reported"

@@ -142,7 +142,7 @@ static void have_child(pid_t child)
 		waitpid(child, NULL, 0);
 }
 
-/* Run as a destructor when a thread ends. */
+/* A destructor, which runs when a thread ends. */
 static void destroy(void *unused)
 {
 	const unsigned int before = before_calls();

@@ -100,8 +100,7 @@ static void read_begin(struct reading *r, struct stream *s, unsigned int bytes,
 }
 
 /*
- * Called after a thread's id, which is followed by the sample's kind, or first by its callers or
- * stack.
+ * Called after a thread's id; the sample's callers or stack, if any, and its kind follow.
  */
 static void read_thread(struct reading *r, struct stream *s, unsigned int bytes, uint32_t value)
 {
@@ -120,7 +119,7 @@ static void read_thread(struct reading *r, struct stream *s, unsigned int bytes,
 }
 
 /*
- * Called within a list of callers, which is followed by the sample's kind, or first by its stack.
+ * Called within a list of callers; the sample's stack, if any, and its kind follow.
  */
 static void read_caller(struct reading *r, struct stream *s, unsigned int bytes, uint32_t value)
 {

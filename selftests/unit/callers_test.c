@@ -106,7 +106,7 @@ TEST_F(command, trees_include_samples_of_callees)
 	EXPECT_NE(NULL, strstr(self->out, "\"samples\":2"));
 }
 
-/* main has no samples of its own; only functions that it called have samples. */
+/* main itself has no samples; only functions that it called have samples. */
 TEST_F(command, html_shows_callers_without_samples)
 {
 	struct gen_stream stream;

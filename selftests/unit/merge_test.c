@@ -421,7 +421,7 @@ TEST_F(command, kernel_names_are_copied_beside_the_merged_trace)
 	run(self, "merge -o m.rtd a.rtd b.rtd");
 	EXPECT_EQ(0, self->status) TH_LOG("%s", self->err);
 	EXPECT_NE(0, access("m.rtd.kallsyms", F_OK));
-	/* The names are found beside any of the traces. */
+	/* The names are found next to any of the traces. */
 	write_file("m.rtd.kallsyms", "earlier", 7);
 	write_file("b.rtd.kallsyms", "b", 1);
 	run(self, "merge -o m.rtd a.rtd b.rtd");

@@ -230,7 +230,7 @@ TEST_F(command, instructions_in_the_range_are_shown_and_counted)
 	}
 }
 
-/* Write two runs of work(3), from 1500 on and from 5000 on. */
+/* Write two runs of work(3), starting at 1500 and at 5000. */
 static void save_work_twice(FIXTURE_DATA(command) *self)
 {
 	const uint8_t fixed[] = { 4, 1 }, bits[] = { 4, 2, 0 };
