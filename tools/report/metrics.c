@@ -272,7 +272,7 @@ static uint64_t scaled(const struct profile *profile, size_t row, unsigned int c
 	return estimate < (double)UINT64_MAX ? (uint64_t)estimate : UINT64_MAX;
 }
 
-/* Return a ratio of counts that exclude callees, because callees have rows of their own. */
+/* Return a ratio of counts that exclude callees, because callees have separate rows. */
 static uint64_t ratio(const struct profile *profile, size_t row, const struct metric *metric)
 {
 	uint64_t under = scaled(profile, row, metric->under, false);
