@@ -50,7 +50,7 @@ static const struct cli_option filter_options[] = {
 	  .help = "select functions with this name: a C++ name without parameters, or a name as nm(1) shows it; * matches any characters, ? matches one",
 	  .set = cli_append, .offset = offsetof(struct filter, functions) },
 	{ .letter = 'S', .name = "source", .value = "PATTERN",
-	  .help = "select the functions of this source file, given by name, or by path as given to the compiler",
+	  .help = "select the functions of this source file, by name, or by the path given to the compiler",
 	  .set = cli_append, .offset = offsetof(struct filter, sources) },
 	{ .letter = 'v', .name = "invert", .help = "select all other functions",
 	  .set = cli_flag, .offset = offsetof(struct filter, others) },
