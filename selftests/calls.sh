@@ -24,7 +24,7 @@ touch /tmp/none; mount --bind /tmp/none /proc/kcore
 run hidden sifive-trace record --calls=kernel -b 16M -o hidden.rtd $p/plain
 umount /proc/kcore
 run locks sifive-trace record --calls -b 16M -o locks.rtd $p/locks
-run locks-64 sifive-trace record --calls -b 16M -o locks-64.rtd $p/locks 63
+run locks-64 sifive-trace record --calls -b 64M -o locks-64.rtd $p/locks 63
 run reload sifive-trace record --calls -b 16M -o reload.rtd $p/reload $p/reload-1.so $p/reload-2.so $p/reload-1.so
 run archive sifive-trace record --calls --archive -b 16M -o archive.rtd $p/plain
 run sram sifive-trace record --calls --sink sram -o sram.rtd $p/plain
