@@ -318,21 +318,27 @@ TEST_F(command, single_sync_message_begins_no_instruction_trace)
 		"export -q --format csv --strict trace.rtd", "report -q --csv --strict trace.rtd",
 		"graph -q --strict trace.rtd",
 	};
+	const unsigned int commands = sizeof(command) / sizeof(command[0]);
 	struct gen_stream stream;
 	char *shown = NULL;
 	unsigned int i;
 
-	for (i = 0; i < 6; i++) {
+	/* First without the message, then with it among the records, then with it before them. */
+	for (i = 0; i < 3 * commands; i++) {
 		gen_free(&self->gen);
 		gen_init(&self->gen, 1, 40);
 		gen_sync(&self->gen, 0);
+		/* Both messages have an absolute time. */
+		if (i % 3 == 2)
+			gen_start(&self->gen, FIB);
+		else
+			gen_sync(&self->gen, 0);
 		gen_stream_init(&stream, &self->gen, 0, 6, 0, 1, 64);
 		gen_header(&stream);
 		record(&stream, 0, MAIN, 1000);
 		record(&stream, 0, FIB, 100);
 		record(&stream, 1, FIB, 400);
-		/* Both messages have an absolute time. */
-		if (i % 2)
+		if (i % 3 == 1)
 			gen_start(&self->gen, FIB);
 		else
 			gen_sync(&self->gen, 0);
@@ -340,9 +346,9 @@ TEST_F(command, single_sync_message_begins_no_instruction_trace)
 		record(&stream, 1, FIB, 400);
 		record(&stream, 1, MAIN, 100);
 		save(self, "trace.rtd");
-		run(self, command[i / 2]);
-		EXPECT_EQ(i % 2, self->status);
-		if (i % 2)
+		run(self, command[i / 3]);
+		EXPECT_EQ(i % 3 != 0, self->status);
+		if (i % 3)
 			EXPECT_STREQ(shown, self->out);
 		free(shown);
 		shown = strdup(self->out);

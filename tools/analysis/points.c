@@ -35,7 +35,7 @@ bool points_wants(struct analysis *analysis, const struct perfrec_record *record
 
 bool points_hold(struct analysis *analysis, const struct nexus_message *message)
 {
-	if (analysis->joins || analysis->held || !threads_count(analysis->threads))
+	if (analysis->joins || analysis->held)
 		return false;
 	analysis->first = *message;
 	analysis->held = true;

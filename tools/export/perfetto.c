@@ -254,7 +254,7 @@ static void put_process(struct export *export, const struct thread *thread, uint
 	put_descriptor(export, sequence, &descriptor);
 }
 
-/* Return a thread's state, which is set up when first requested, or NULL if out of memory. */
+/* Return a thread's state, set up at its first known time, or NULL if out of memory. */
 static struct track *get_track(struct export *export, const struct analysis_thread *thread)
 {
 	struct perfetto *perfetto = export->private;

@@ -238,7 +238,7 @@ static uint64_t all_bytes(const struct drain *d)
 	return bytes;
 }
 
-/* Return the number of bytes that remain until the limit, or 0 if there are fewer than LEAST. */
+/* Return the number of bytes that remain until the limit; fewer than LEAST are not used. */
 static uint64_t room(const struct drain *d)
 {
 	return d->most ? d->most - all_bytes(d) : UINT64_MAX;

@@ -299,8 +299,10 @@ void clocks_unwrap(struct clocks *clocks, struct nexus *nexus)
 	size_t *at = &clocks->checked_stores;
 	unsigned int src;
 
-	if (latest <= clocks->mask) {
+	/* A time that was too late may have been corrected since. */
+	if (clocks->latest > latest || latest <= clocks->mask)
 		clocks->latest = latest;
+	if (latest <= clocks->mask) {
 		*at = clocks->stores;
 		clocks->checked_events = clocks->events;
 		return;

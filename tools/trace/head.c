@@ -55,12 +55,16 @@ static uint64_t highest_bit(uint64_t bits)
 
 void head_init(struct head *head, const struct meta *meta, uint64_t mask)
 {
-	const struct meta_utc *start = meta->sample, *stop = start + 1;
+	const struct meta_utc *start, *stop;
 	double length;
 	uint64_t ticks;
 
 	*head = (struct head){ .mask = mask, .slack = meta->ts_hz >> 10 };
-	if (meta->samples != 2 || !meta->ts_hz || !start->ns || stop->ns <= start->ns)
+	if (meta->samples != 2 || !meta->ts_hz)
+		return;
+	start = &meta->sample[0];
+	stop = &meta->sample[1];
+	if (!start->ns || stop->ns <= start->ns)
 		return;
 	length = (double)(stop->ns - start->ns) * (double)meta->ts_hz / 1e9;
 	head->start = start->time & mask;

@@ -10,12 +10,6 @@
 
 #include "meta.h"
 
-/*
- * The stores of a trace of this size in bytes fit into the queue in which times are corrected, so
- * head_read() is only needed if timestamps may have wrapped.
- */
-#define HEAD_SMALL	(24u << 10)
-
 /**
  * struct head - what is known of a trace's times before it is decoded
  * @mask:	maximum timestamp

@@ -85,13 +85,6 @@ static int cannot_read(const struct trace *trace)
 	return -1;
 }
 
-static int read_head(struct trace *trace, const struct nexus_options *nexus)
-{
-	if (trace->in.filled <= HEAD_SMALL && !trace->head.whole)
-		return 0;
-	return head_read(&trace->head, trace->in.fd, nexus) ? cannot_read(trace) : 0;
-}
-
 /*
  * Reconstruct the state that a ring has overwritten. A trace whose first time depends on an
  * earlier one is also treated as a ring, regardless of how it was cut.
@@ -124,7 +117,7 @@ static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
 	if (trace->in.fd == STDIN_FILENO || lseek(trace->in.fd, 0, SEEK_CUR) < 0)
 		return 0;
 	if (!trace->wrapped && !ring_begins(trace->in.buffer, trace->in.filled, nexus))
-		return read_head(trace, nexus);
+		return head_read(&trace->head, trace->in.fd, nexus) ? cannot_read(trace) : 0;
 	if (ring_times(trace->in.fd, nexus, &trace->times))
 		return cannot_read(trace);
 	trace->stats.worked_out = trace->times.worked_out;
