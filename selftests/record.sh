@@ -713,7 +713,7 @@ rec two $p/threads
 run victim test -e /tmp/victim
 rec noraw -e utlb_miss $p/plain
 rec noperiod -c 10000 $p/busy
-rec bytime -C 0 -i 1ms $p/busy
+rec bytime -C 0 -i 1ms $p/busy 1000
 chmod 666 /dev/sifive-trace
 run rawio $p/caps user /target/sifive-trace info'
 says simple "cycles and instructions, as perf events (no Sscofpmf)" "info: the lack of Sscofpmf is reported"
