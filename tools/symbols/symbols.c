@@ -458,10 +458,8 @@ static void open_object(struct symbols *symbols, struct object *object)
 
 	object->tried = true;
 	if (perf_map_is(object->path)) {
-		/* On this machine, a file of that name belongs to another process. */
-		if (!symbols->copies)
-			return;
-		snprintf(path, sizeof(path), "%s%s", symbols->copies, object->path);
+		snprintf(path, sizeof(path), "%s%s", symbols->copies ? symbols->copies : "",
+			 object->path);
 		object->map = perf_map_open(path);
 		return;
 	}

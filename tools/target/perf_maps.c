@@ -2,6 +2,7 @@
 /* See perf_maps.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -100,16 +101,12 @@ static struct span *read_spans(const char *text, size_t *count)
 {
 	struct span *span = NULL, *more;
 	uint64_t start, size;
-	char *rest, *end;
 	size_t room = 0;
 
 	*count = 0;
 	for (; text; text = strchr(text, '\n')) {
 		text += *text == '\n';
-		/* Each call of sscanf() would measure the length of the whole rest. */
-		start = strtoull(text, &rest, 16);
-		size = strtoull(rest, &end, 16);
-		if (rest == text || *rest != ' ' || end == rest || !size ||
+		if (sscanf(text, "%" SCNx64 " %" SCNx64, &start, &size) != 2 || !size ||
 		    start + size < start || (start + size) >> 63)
 			continue;
 		if (*count == room) {
