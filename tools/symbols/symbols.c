@@ -15,7 +15,6 @@
 #include "hash.h"
 #include "image.h"
 #include "kernel.h"
-#include "perf_map.h"
 #include "perfrec/perfrec.h"
 #include "places.h"
 #include "symbols.h"
@@ -55,7 +54,6 @@ struct object {
 	bool		tried;
 	bool		expected;	/* the trace contains addresses of its functions */
 	struct image	*image;
-	struct perf_map	*map;		/* instead of a file with code */
 	/* The object for the same part of the same file in the first process that mapped it. */
 	struct object	*first;
 };
@@ -344,10 +342,8 @@ void symbols_close(struct symbols *symbols)
 
 	if (!symbols)
 		return;
-	for (i = 0; i < symbols->objects; i++) {
+	for (i = 0; i < symbols->objects; i++)
 		image_close(symbols->object[i].image);
-		perf_map_close(symbols->object[i].map);
-	}
 	for (i = 0; i < 1 << NAMES_BITS; i++) {
 		for (name = symbols->names[i]; name; name = next) {
 			next = name->next;
@@ -457,12 +453,6 @@ static void open_object(struct symbols *symbols, struct object *object)
 	char path[PATH_MAX];
 
 	object->tried = true;
-	if (perf_map_is(object->path)) {
-		snprintf(path, sizeof(path), "%s%s", symbols->copies ? symbols->copies : "",
-			 object->path);
-		object->map = perf_map_open(path);
-		return;
-	}
 	if (!strcmp(object->path, WRITERS) || !strcmp(object->path, META_PROBES))
 		return;
 	if (object->given && try_file(symbols, object, object->given))
@@ -607,18 +597,6 @@ static void find_kernel(struct symbols *symbols, uint64_t address, struct symbol
 	};
 }
 
-/* Find a function that a just-in-time compiler has generated; @address is without the bias. */
-static void find_generated(const struct object *object, uint64_t address, struct symbol *symbol)
-{
-	const struct perf_map_function *function = perf_map_find(object->first->map, address);
-
-	if (!function)
-		return;
-	symbol->known = true;
-	symbol->function = function->name;
-	symbol->start = function->start + object->bias;
-}
-
 static void look_up(struct symbols *symbols, uint64_t address,
 		    struct symbol *symbol)
 {
@@ -636,10 +614,6 @@ static void look_up(struct symbols *symbols, uint64_t address,
 	address -= object->bias;
 	symbol->offset = address;
 	symbol->object = object->name;
-	if (perf_map_is(object->path)) {
-		find_generated(object, address, symbol);
-		return;
-	}
 	symbol->tracer = begins(object->name, LIBRARY_NAME);
 	if (!strcmp(object->path, WRITERS)) {
 		symbol->known = true;
@@ -792,4 +766,33 @@ uint64_t symbols_caller(struct symbols *symbols, uint64_t call_site)
 	caller->call_site = call_site;
 	caller->function = function ? function->start + object->bias : 0;
 	return caller->function;
+}
+
+/* Copy as much of the text as fits before @end, with a NUL. Return the end of the copy. */
+static char *put_part(char *to, const char *end, const char *text, size_t length)
+{
+	const size_t room = (size_t)(end - to) - 1;
+
+	length = length < room ? length : room;
+	memcpy(to, text, length);
+	to[length] = '\0';
+	return to + length;
+}
+
+void symbol_name(const struct symbol *symbol, uint64_t address, char *text,
+		 unsigned int size)
+{
+	const char *name = symbol->function ? symbol->function : symbol->object, *end = text + size;
+	char offset[3 + 16 + TEXT_SPARE] = "+0x";
+
+	if (name)
+		text = put_part(text, end, name, strlen(name));
+	if (symbol->function && address == symbol->start)
+		return;
+	if (symbol->function)
+		address -= symbol->start;
+	else if (name)
+		address = symbol->offset;
+	*text_hex(offset + 3, address, 1) = '\0';
+	put_part(text, end, name ? offset : offset + 1, strlen(name ? offset : offset + 1));
 }

@@ -224,9 +224,9 @@ int capture_describe(const char *path, const struct perf_setup *setup,
 			   setup->switch_channel, setup->encoders);
 	if (details->hit && details->hit->function)
 		trigger_describe(out, details->hit, details->clock);
-	if (details->files)
-		put_files(out, details->files);
-	error = details->tree && tree_write(details->tree, details->names, details->shared, out);
+	if (objects && objects->files)
+		put_files(out, objects->files);
+	error = details->tree && tree_write(details->tree, details->names, details->kernel, out);
 	if (details->names && !details->tree)
 		names_write(details->names, out);
 	if (objects && !details->tree)

@@ -64,8 +64,7 @@ int capture_try(const struct perf_setup *wanted, bool threads, struct capture_ma
  *		passed to capture_save() instead
  * @tree:	the processes, whose own lists of objects are written instead of @objects
  * @names:	the names of threads that do not use the library
- * @shared:	see tree_write()
- * @files:	folder with copies of files, or NULL
+ * @kernel:	objects that all processes of @tree share
  * @hit:	call that triggered the snapshot; ignored if its @function is NULL
  * @clock:	converts the times of @hit; set if @hit is
  */
@@ -75,8 +74,7 @@ struct capture_details {
 	struct objects			*objects;
 	struct tree			*tree;
 	struct names			*names;
-	const struct objects		*shared;
-	const char			*files;
+	const struct objects		*kernel;
 	const struct trigger_hit	*hit;
 	const struct trigger_clock	*clock;
 };

@@ -178,8 +178,7 @@ void objects_map(struct objects *objects, pid_t pid, uint64_t time, const char *
 
 	if (objects->files && is_kernels(path))
 		add(objects, path, &mapping, 0);
-	/* perf's events give anonymous memory a name. */
-	else if (*path == '/' && strncmp(path, "/dev/", 5) && strcmp(path, "//anon"))
+	else if (*path == '/' && strncmp(path, "/dev/", 5))
 		add(objects, path, &mapping, offset);
 }
 
@@ -189,62 +188,15 @@ void objects_add_code(struct objects *objects, const char *path,
 	objects_map(objects, 0, 0, path, address, length, offset);
 }
 
-/* Add an object that comes first if not all fit into the file. */
-static void add_shared(struct objects *objects, const char *path, pid_t pid, uint64_t start,
-		       uint64_t end)
+void objects_add_kernel(struct objects *objects, uint64_t start, uint64_t end)
 {
 	const struct object found = {
-		.path = strdup(path), .pid = pid, .start = start, .end = end,
-		.seen = UINT64_MAX, .to = UINT64_MAX,
+		.path = strdup(META_KERNEL), .start = start, .end = end, .seen = UINT64_MAX,
+		.to = UINT64_MAX,
 	};
 
 	if (found.path)
 		append(objects, &found);
-}
-
-void objects_add_kernel(struct objects *objects, uint64_t start, uint64_t end)
-{
-	add_shared(objects, META_KERNEL, 0, start, end);
-}
-
-/* Whether a process may have both objects, or parts of them, at the same addresses. */
-static bool clash(const struct object *object, pid_t pid, uint64_t start, uint64_t end)
-{
-	return is_current(object) && object->start < end && object->end > start &&
-	       (!object->pid || object->pid == pid);
-}
-
-void objects_add_generated(struct objects *objects, const char *path, pid_t pid, uint64_t start,
-			   uint64_t end)
-{
-	struct object *object;
-	size_t i;
-
-	for (i = 0; i < objects->count; i++)
-		if (clash(&objects->object[i], pid, start, end) &&
-		    strncmp(objects->object[i].path, "/memfd:", 7))
-			return;
-	for (i = objects->count; i--;) {
-		object = &objects->object[i];
-		if (!clash(object, pid, start, end))
-			continue;
-		free(object->path);
-		memmove(object, object + 1, (--objects->count - i) * sizeof(*object));
-	}
-	add_shared(objects, path, pid, start, end);
-}
-
-void objects_forget(struct objects *objects, const char *path)
-{
-	size_t kept = 0, i;
-
-	for (i = 0; i < objects->count; i++) {
-		if (strcmp(objects->object[i].path, path))
-			objects->object[kept++] = objects->object[i];
-		else
-			free(objects->object[i].path);
-	}
-	objects->count = kept;
 }
 
 void objects_fork(struct objects *objects, pid_t pid)
@@ -361,8 +313,8 @@ static bool is_too_short(const struct objects *objects, const struct object *obj
 	       (object->from ? trigger_ticks(&objects->clock, object->from) : 0);
 }
 
-void objects_put(const struct objects *objects, const struct object *object,
-		 struct output *output)
+static void write_one(const struct objects *objects, const struct object *object,
+		      struct output *output)
 {
 	put_string(output, "\n{\"path\":");
 	put_json(output, object->path);
@@ -379,6 +331,7 @@ void objects_put(const struct objects *objects, const struct object *object,
 	if (objects->clock.hz && !is_current(object))
 		put_format(output, ",\"to\":%" PRIu64,
 			   trigger_ticks(&objects->clock, object->to) - 1);
+	put_char(output, '}');
 }
 
 void objects_write(struct objects *objects, struct output *output, bool newest)
@@ -400,13 +353,25 @@ void objects_write(struct objects *objects, struct output *output, bool newest)
 			if (bytes > BYTES_MAX)
 				break;
 			put_string(output, written++ ? "," : "");
-			objects_put(objects, list[i], output);
-			put_char(output, '}');
+			write_one(objects, list[i], output);
 		}
 		objects->left_out--;
 	}
 	put_string(output, "],\n");
 	free(list);
+}
+
+size_t objects_write_kernel(const struct objects *objects, struct output *output)
+{
+	size_t written = 0, i;
+
+	for (i = 0; i < objects->count; i++) {
+		if (strcmp(objects->object[i].path, META_KERNEL))
+			continue;
+		put_string(output, written++ ? "," : "");
+		write_one(objects, &objects->object[i], output);
+	}
+	return written;
 }
 
 void objects_report(const struct objects *objects)

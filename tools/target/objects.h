@@ -88,18 +88,6 @@ void objects_map(struct objects *objects, pid_t pid, uint64_t time, const char *
  */
 void objects_add_kernel(struct objects *objects, uint64_t start, uint64_t end);
 
-/**
- * objects_add_generated() - add functions that the process @pid generated, and which a file lists
- *
- * They are ignored if the process has mapped another file there. They replace a memfd, which has no
- * file that a reader could open.
- */
-void objects_add_generated(struct objects *objects, const char *path, pid_t pid, uint64_t start,
-			   uint64_t end);
-
-/** objects_forget() - remove the objects with this path */
-void objects_forget(struct objects *objects, const char *path);
-
 /** objects_fork() - record that a process has a child, which starts with the same mappings */
 void objects_fork(struct objects *objects, pid_t pid);
 
@@ -118,9 +106,12 @@ void objects_add_all(struct objects *objects);
  */
 void objects_write(struct objects *objects, struct output *output, bool newest);
 
-/** objects_put() - write an object of a side-car file, without its closing brace */
-void objects_put(const struct objects *objects, const struct object *object,
-		 struct output *output);
+/**
+ * objects_write_kernel() - write the objects of the kernel, like objects_write()
+ *
+ * Return: their number.
+ */
+size_t objects_write_kernel(const struct objects *objects, struct output *output);
 
 /** objects_report() - report objects that are not in the file */
 void objects_report(const struct objects *objects);

@@ -16,7 +16,6 @@
 
 #include "../command.h"
 #include "../trace/meta.h"
-#include "copy.h"
 #include "files.h"
 #include "machine.h"
 #include "rotate.h"
@@ -55,39 +54,6 @@ static void set_clock(struct recording *r)
 		r->attach.process[i].objects.clock = r->objects.clock;
 }
 
-/* Return the set for objects that the descriptions of processes do not contain. */
-static struct objects *shared_objects(struct recording *r)
-{
-	return *r->tree.folder ? &r->shared : &r->objects;
-}
-
-static void copy_map(void *maps, pid_t pid)
-{
-	perf_maps_copy(maps, pid);
-}
-
-/* Copy the files of all processes in which just-in-time compilers have listed functions. */
-static void copy_maps(struct recording *r)
-{
-	struct perf_maps maps = {
-		.folder = r->files, .made = r->folder, .objects = shared_objects(r),
-	};
-	size_t i;
-
-	if (!r->folder)
-		snprintf(r->files, sizeof(r->files), "%s.maps", r->output);
-	if (r->launched.pid > 0)
-		copy_map(&maps, r->launched.pid);
-	for (i = 0; i < r->attach.count; i++)
-		copy_map(&maps, r->attach.process[i].is.pid);
-	if (*r->tree.folder)
-		tree_each(&r->tree, copy_map, &maps);
-	if (r->all)
-		names_each(&r->names, copy_map, &maps);
-	if (maps.made)
-		r->folder = r->files;
-}
-
 /* Write the part of a side-car file that describes settings and programs to @path. */
 static int describe(struct recording *r, const char *path, const struct trigger_clock *clock)
 {
@@ -95,7 +61,7 @@ static int describe(struct recording *r, const char *path, const struct trigger_
 	const struct capture_details details = {
 		.launch = r->attach.count > 1 ? NULL : &program, .calls = r->calls,
 		.objects = &r->objects, .tree = *r->tree.folder ? &r->tree : NULL,
-		.names = r->names.thread ? &r->names : NULL, .shared = &r->shared, .files = r->folder, .hit = &r->hit, .clock = clock,
+		.names = r->names.thread ? &r->names : NULL, .kernel = &r->shared, .hit = &r->hit, .clock = clock,
 	};
 
 	if (recording_attaches(r))
@@ -115,7 +81,6 @@ static int write_capture(struct recording *r, const char *path)
 		return -1;
 	}
 	close(fd);
-	copy_maps(r);
 	error = describe(r, description, &r->objects.clock) ||
 		capture_save(r->device.fd, path, description, NULL,
 			     r->drain.sinks ? &r->drain : NULL, r->device.ran,
@@ -340,7 +305,7 @@ static void left(void *argument)
 /* Copy the kernel's code. The driver has changed it, by adding probes, when it took the hardware. */
 static void copy_kernel(struct recording *r)
 {
-	struct objects *objects = shared_objects(r);
+	struct objects *objects = *r->tree.folder ? &r->shared : &r->objects;
 	char path[sizeof(r->files) + 16];
 	size_t i;
 
@@ -370,11 +335,11 @@ static void check_kernel(struct recording *r)
 static void begin_copies(struct recording *r)
 {
 	snprintf(r->files, sizeof(r->files), "%s.%s", r->output, r->archive ? "files" : "vdso");
-	if (copy_folder(r->files)) {
+	if (calls_folder(r->files)) {
 		r->archive = false;
 		return;
 	}
-	r->objects.files = r->folder = r->files;
+	r->objects.files = r->files;
 	calls_vdso(r->files);
 	if (r->calls != CALLS_USER)
 		copy_kernel(r);

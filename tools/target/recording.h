@@ -16,7 +16,6 @@
 #include "drain.h"
 #include "kcore.h"
 #include "launch.h"
-#include "perf_maps.h"
 #include "program.h"
 #include "select.h"
 #include "tree.h"
@@ -84,9 +83,7 @@
  * @latest:	trigger of @last, or NULL if there is no such call
  * @files:	path of the folder for copies
  * @kernel:	the copy of the kernel's code, if its calls were requested
- * @folder:	@files if that folder exists, or NULL
- * @shared:	objects of the kernel, and generated functions, if @tree describes those of the
- *		processes
+ * @shared:	its objects, if @tree describes those of the processes
  * @archive:	set by --archive, to copy the objects' files
  * @mask:	file mode mask of the program
  */
@@ -140,7 +137,6 @@ struct recording {
 	struct trigger	*latest;
 	char		files[PATH_MAX + 8];
 	struct kcore	kernel;
-	const char	*folder;
 	struct objects	shared;
 	bool		archive;
 	mode_t		mask;

@@ -539,52 +539,20 @@ static void put_threads(struct tree *tree, const struct parts *parts, struct nam
 	put_string(out, "],\n");
 }
 
-/* Whether an object is one of all processes, or of one of these. */
-static bool is_known(const struct parts *parts, const struct object *object)
-{
-	size_t i;
-
-	for (i = 0; i < parts->processes && i < META_PROCESSES_MAX; i++)
-		if (parts->process[i].pid == object->pid)
-			return true;
-	return !object->pid;
-}
-
-/* Write the objects that the files do not describe; return their number. */
-static size_t put_shared(const struct parts *parts, const struct objects *shared,
-			 struct output *out)
-{
-	size_t count = 0, i, j, in;
-
-	for (i = 0; shared && i < shared->count; i++) {
-		const struct object *object = &shared->object[i];
-
-		if (!is_known(parts, object))
-			continue;
-		put_string(out, count++ ? "," : "");
-		objects_put(shared, object, out);
-		for (j = in = 0; object->pid && j < parts->processes && j < META_PROCESSES_MAX; j++)
-			if (parts->process[j].pid == object->pid)
-				put_format(out, "%s%zu", in++ ? "," : ",\"in\":[", j);
-		put_string(out, in ? "]}" : "}");
-	}
-	return count;
-}
-
-static void put_objects(struct tree *tree, const struct parts *parts, const struct objects *shared,
+static void put_objects(struct tree *tree, const struct parts *parts, const struct objects *kernel,
 			struct output *out)
 {
 	struct room room = { BYTES_MAX / 4, META_VALUES_MAX / 4 };
 	const struct lines *objects = &parts->objects;
-	size_t count, i;
+	size_t shared, i;
 
 	put_string(out, "\"objects\":[");
-	count = put_shared(parts, shared, out);
-	for (i = 0; i < objects->count && i < META_OBJECTS_MAX - count; i++) {
+	shared = kernel ? objects_write_kernel(kernel, out) : 0;
+	for (i = 0; i < objects->count && i < META_OBJECTS_MAX - shared; i++) {
 		if (*objects->line[i].process >= META_PROCESSES_MAX ||
 		    !has_room(&room, objects->line[i].text, objects->line[i].processes))
 			break;
-		put_string(out, count + i ? ",\n" : "\n");
+		put_string(out, shared + i ? ",\n" : "\n");
 		put_object(out, &objects->line[i], parts->processes);
 	}
 	/* Objects of omitted processes come last, and are not counted. */
@@ -594,7 +562,7 @@ static void put_objects(struct tree *tree, const struct parts *parts, const stru
 	put_string(out, "],\n");
 }
 
-int tree_write(struct tree *tree, struct names *names, const struct objects *shared,
+int tree_write(struct tree *tree, struct names *names, const struct objects *kernel,
 	       struct output *out)
 {
 	struct parts parts = { .processes = 0 };
@@ -607,7 +575,7 @@ int tree_write(struct tree *tree, struct names *names, const struct objects *sha
 	if (!parts.failed) {
 		put_processes(tree, &parts, out);
 		put_threads(tree, &parts, names, out);
-		put_objects(tree, &parts, shared, out);
+		put_objects(tree, &parts, kernel, out);
 	} else {
 		report("out of memory");
 	}
@@ -680,18 +648,6 @@ int tree_open(struct tree *tree)
 	report("%s: %s", tree->folder, strerror(errno));
 	*tree->folder = '\0';
 	return -1;
-}
-
-void tree_each(const struct tree *tree, void (*use)(void *argument, pid_t pid), void *argument)
-{
-	DIR *folder = opendir(tree->folder);
-	struct dirent *entry;
-
-	while (folder && (entry = readdir(folder)))
-		if (atoi(entry->d_name) > 0)
-			use(argument, atoi(entry->d_name));
-	if (folder)
-		closedir(folder);
 }
 
 size_t tree_count(const struct tree *tree)

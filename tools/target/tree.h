@@ -66,16 +66,12 @@ void tree_add(struct tree *tree, const struct tree_process *process, struct obje
 /**
  * tree_write() - write "processes", "threads" and "objects" of a side-car file
  * @names:	threads to write in addition to those in the files, or NULL
- * @shared:	objects to write in addition to those in the files, or NULL: of the kernel, in all
- *		processes, and generated functions
+ * @kernel:	objects that all processes share: those of the kernel, or NULL
  *
  * Return: 0, or -1 after printing an error if out of memory.
  */
-int tree_write(struct tree *tree, struct names *names, const struct objects *shared,
+int tree_write(struct tree *tree, struct names *names, const struct objects *kernel,
 	       struct output *out);
-
-/** tree_each() - pass the id of each process that has been described so far to @use */
-void tree_each(const struct tree *tree, void (*use)(void *argument, pid_t pid), void *argument);
 
 /** tree_count() - return the number of programs that have been described so far */
 size_t tree_count(const struct tree *tree);
