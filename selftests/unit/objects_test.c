@@ -88,6 +88,8 @@ TEST_F(objects, are_written_once_each)
 	add(&self->objects, 1, "/no/first");
 	add(&self->objects, 2, "/no/second");
 	add(&self->objects, 1, "/no/first");
+	/* The name that perf gives to memory without a file. */
+	add(&self->objects, 3, "//anon");
 	read_back(_metadata, self, true);
 	EXPECT_EQ(2, self->meta.objects);
 	EXPECT_TRUE(has(&self->meta, 1));
