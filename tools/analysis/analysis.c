@@ -602,7 +602,7 @@ static void on_message(void *context, const struct nexus_message *message)
 		analysis->wanted->message(analysis->context, message);
 	if (analysis->by_records)
 		return;
-	if (!analysis->flows && nexus_is_branch(message) && !points_hold(analysis, message))
+	if (!analysis->flows && points_start_flow(analysis, message))
 		begin_flows(analysis);
 	if (analysis->flows && flows_message(analysis->flows, message))
 		analysis->no_memory = true;

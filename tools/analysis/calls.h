@@ -86,7 +86,7 @@ struct analysis {
 	bool				joins;
 	struct counters			recorded;
 	uint64_t			points;		/* points that the consumer does not want */
-	struct nexus_message		first;		/* see points_hold() */
+	struct nexus_message		first;		/* see points_start_flow() */
 	bool				held;
 	struct flow_stats		flow;
 	struct trace_stats		made;		/* statistics of generated records */
@@ -298,13 +298,13 @@ uint32_t analysis_function_at(struct analysis *analysis, uint64_t address);
 bool points_wants(struct analysis *analysis, const struct perfrec_record *record);
 
 /**
- * points_hold() - keep the first message of instruction trace until another one follows, unless the
- * side-car file says that there is instruction trace
+ * points_start_flow() - return whether the flow of instructions begins at a message
  *
- * A single message among records of calls is damage. If it began a flow, all later records would be
- * points. Return false if the flow begins.
+ * The first message of instruction trace is held until another one follows, or the thread is named,
+ * unless the side-car file says that there is instruction trace: a single message among records of
+ * calls is damage. If it began a flow, all later records would be points.
  */
-bool points_hold(struct analysis *analysis, const struct nexus_message *message);
+bool points_start_flow(struct analysis *analysis, const struct nexus_message *message);
 
 /**
  * points_record() - handle a record at its position in the flow, or before the instruction trace

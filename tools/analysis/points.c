@@ -33,15 +33,18 @@ bool points_wants(struct analysis *analysis, const struct perfrec_record *record
 	return true;
 }
 
-bool points_hold(struct analysis *analysis, const struct nexus_message *message)
+bool points_start_flow(struct analysis *analysis, const struct nexus_message *message)
 {
-	if (analysis->joins || analysis->held)
+	if (!nexus_is_branch(message) &&
+	    !(analysis->held && message->tcode == NEXUS_OWNERSHIP))
 		return false;
+	if (analysis->joins || analysis->held)
+		return true;
 	analysis->first = *message;
 	analysis->held = true;
 	/* This counts unless there is a flow. */
 	analysis->made.flow_losses = 1;
-	return true;
+	return false;
 }
 
 static bool is_outside(const struct analysis *analysis, const struct perfrec_record *record)
