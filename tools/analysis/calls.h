@@ -226,7 +226,7 @@ void counting_backwards(struct analysis *analysis, const struct stream *stream,
 			const struct perfrec_record *record, uint64_t known);
 
 /**
- * counting_forwards() - exclude what counting_backwards() has found, and add its number to the stats
+ * counting_forwards() - exclude what counting_backwards() has found, and count it in the stats
  * @thread:	the state before this record
  * @known:	columns whose counts are known
  *
