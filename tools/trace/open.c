@@ -14,6 +14,8 @@
 
 /* Number of further chunks to search if there are messages but no records. */
 #define CHUNKS_AHEAD	16
+/* Size in bytes of a trace whose stores fit into the queue in which times are corrected. */
+#define SMALL	(24u << 10)
 
 void trace_start_clocks(struct trace *trace)
 {
@@ -86,6 +88,25 @@ static int cannot_read(const struct trace *trace)
 }
 
 /*
+ * Return whether the whole trace is in the buffer, and its times can be corrected without reading
+ * ahead: the queue holds all stores of so many bytes, unless it is full of other messages.
+ */
+static bool is_small(const struct trace *trace)
+{
+	unsigned int others = 0;
+	bool begins = true;
+	size_t i;
+
+	if (trace->in.filled > SMALL || trace->head.whole)
+		return false;
+	for (i = 0; i < trace->in.filled; i++) {
+		others += begins && trace->in.buffer[i] >> 2 != NEXUS_DATA_ACQUISITION;
+		begins = (trace->in.buffer[i] & 3) == 3;
+	}
+	return others < CLOCKS_EVENTS;
+}
+
+/*
  * Reconstruct the state that a ring has overwritten. A trace whose first time depends on an
  * earlier one is also treated as a ring, regardless of how it was cut.
  */
@@ -117,7 +138,8 @@ static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
 	if (trace->in.fd == STDIN_FILENO || lseek(trace->in.fd, 0, SEEK_CUR) < 0)
 		return 0;
 	if (!trace->wrapped && !ring_begins(trace->in.buffer, trace->in.filled, nexus))
-		return head_read(&trace->head, trace->in.fd, nexus) ? cannot_read(trace) : 0;
+		return !is_small(trace) && head_read(&trace->head, trace->in.fd, nexus) ?
+		       cannot_read(trace) : 0;
 	if (ring_times(trace->in.fd, nexus, &trace->times))
 		return cannot_read(trace);
 	trace->stats.worked_out = trace->times.worked_out;
