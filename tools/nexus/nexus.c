@@ -200,11 +200,6 @@ static unsigned int long_field(const uint8_t *p, unsigned int skip,
 	}
 }
 
-static uint64_t highest_bit(uint64_t bits)
-{
-	return bits ? 1ull << (63 - __builtin_clzll(bits)) : 0;
-}
-
 /*
  * In the XOR scheme, a change of the top bit, @half, from 1 to 0 is a wraparound. Counting
  * wraparounds extends times to 64 bits.
@@ -225,7 +220,7 @@ static void contradict(struct nexus *nexus, struct nexus_message *message,
 		       uint64_t changed)
 {
 	message->flags |= NEXUS_CONTRARY;
-	message->contrary = highest_bit(changed);
+	message->contrary = nexus_highest_bit(changed);
 	nexus->quality[message->src] = TIME_INFERRED;
 }
 

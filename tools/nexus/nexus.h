@@ -279,6 +279,12 @@ enum nexus_item nexus_next(struct nexus *nexus, struct nexus_message *message);
  */
 const char *nexus_gap_name(enum nexus_gap gap);
 
+/** nexus_highest_bit() - return the highest bit that is set, or 0 if there is none */
+static inline uint64_t nexus_highest_bit(uint64_t bits)
+{
+	return bits ? 1ull << (63 - __builtin_clzll(bits)) : 0;
+}
+
 /** nexus_is_branch() - return whether a message belongs to instruction trace */
 static inline bool nexus_is_branch(const struct nexus_message *message)
 {

@@ -42,11 +42,6 @@ void clocks_break(struct clocks *clocks, const struct nexus *nexus, int src, uin
 	}
 }
 
-static uint64_t highest_bit(uint64_t bits)
-{
-	return bits ? 1ull << (63 - __builtin_clzll(bits)) : 0;
-}
-
 /*
  * The queued stores of one source in which @bit may be wrong: from the latest store back to the
  * last time step whose highest changed bit is @bit, or to a lost timestamp.
@@ -72,7 +67,7 @@ static void find_window(struct window *window)
 
 		if (store->src != window->src || !store->time_known)
 			continue;
-		if (later && highest_bit((later->time ^ store->time) &
+		if (later && nexus_highest_bit((later->time ^ store->time) &
 					 clocks->mask) == window->bit)
 			return;
 		window->lost = store->offset < clocks->broken[window->src];
@@ -161,7 +156,7 @@ static struct window correct_bit(struct clocks *clocks, unsigned int src, uint64
 /* Returns the earliest time from @least on that has the same @known bits as @time. */
 static uint64_t earliest(uint64_t least, uint64_t time, uint64_t known)
 {
-	uint64_t bit = highest_bit((least ^ time) & known), zero;
+	uint64_t bit = nexus_highest_bit((least ^ time) & known), zero;
 
 	if (!bit)
 		return least;
@@ -190,7 +185,7 @@ static void carry(const struct window *window, struct nexus *nexus,
 		if (store->src != window->src || !store->time_known)
 			continue;
 		if (before)
-			known |= highest_bit(before->time ^ store->time);
+			known |= nexus_highest_bit(before->time ^ store->time);
 		else
 			first = store;
 		before = store;
@@ -231,7 +226,7 @@ void clocks_correct(struct clocks *clocks, struct nexus *nexus, struct nexus_mes
 	/* An absolute time shows all wrong bits, not only the highest one. */
 	while (message->flags & NEXUS_SYNC &&
 	       latest_time(clocks, message->src, &time) && time > message->time) {
-		bit = highest_bit((time ^ message->time) & (bit - 1));
+		bit = nexus_highest_bit((time ^ message->time) & (bit - 1));
 		if (!bit)
 			break;
 		correct_bit(clocks, message->src, bit, message->time);
@@ -419,7 +414,7 @@ static bool is_behind_absolute(const struct clocks *clocks, const struct store *
 
 static void measure_step(struct ending *ending, uint64_t from, uint64_t to)
 {
-	uint64_t highest = highest_bit(from ^ to);
+	uint64_t highest = nexus_highest_bit(from ^ to);
 
 	ending->bits |= from ^ to;
 	if (to - from > ending->longest)
@@ -470,7 +465,7 @@ static void doubt_ends(struct clocks *clocks, struct ending *endings, unsigned i
 
 		if (!ending->bits || !store->time_known)
 			continue;
-		ending->bits &= ~highest_bit(store->time ^ ending->last);
+		ending->bits &= ~nexus_highest_bit(store->time ^ ending->last);
 		ending->last = store->time;
 		if (!ending->bits || store->offset < clocks->absolute[store->src]) {
 			ending->bits = 0;
@@ -494,7 +489,7 @@ void clocks_end(struct clocks *clocks)
 		 * Ignore bits above twice the longest step, which no step is likely to change, and
 		 * bits below the shortest step, because an error in them cannot be detected.
 		 */
-		ending->bits &= 4 * highest_bit(ending->longest) - ending->lowest;
+		ending->bits &= 4 * nexus_highest_bit(ending->longest) - ending->lowest;
 		open += !!ending->bits;
 	}
 	doubt_ends(clocks, endings, open);

@@ -95,7 +95,7 @@ void clocks_break(struct clocks *clocks, const struct nexus *nexus, int src, uin
 void clocks_correct(struct clocks *clocks, struct nexus *nexus, struct nexus_message *message);
 
 /**
- * clocks_slept() - whether a message with NEXUS_CONTRARY contradicts nothing, because its source was
+ * clocks_slept() - return whether a message with NEXUS_CONTRARY contradicts nothing, because its source was
  * silent while timestamps wrapped; if so, make its time the one that it sent
  */
 bool clocks_slept(struct nexus *nexus, struct nexus_message *message);

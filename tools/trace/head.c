@@ -48,11 +48,6 @@ struct scan {
 	uint8_t		buffer[CHUNK];
 };
 
-static uint64_t highest_bit(uint64_t bits)
-{
-	return bits ? 1ull << (63 - __builtin_clzll(bits)) : 0;
-}
-
 void head_init(struct head *head, const struct meta *meta, uint64_t mask)
 {
 	const struct meta_utc *start, *stop;
@@ -130,7 +125,7 @@ static void measure_distances(struct scan *scan)
 
 static void on_time(struct scan *scan, struct sight *sight, uint64_t time)
 {
-	sight->confirmed |= highest_bit(sight->last ^ time);
+	sight->confirmed |= nexus_highest_bit(sight->last ^ time);
 	sight->last = time;
 	if (time - sight->first > sight->enough && !scan->head->whole)
 		finish(scan, sight);
