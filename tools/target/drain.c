@@ -300,13 +300,11 @@ static void copy_sinks(struct drain *d, unsigned int reads)
 {
 	unsigned int i, n;
 
+	drain_look(d, false);
 	for (i = 0; i < d->sinks; i++)
-		for (n = 0; !reads || n < reads; n++) {
-			/* The buffer may have filled while the latest bytes were written. */
+		for (n = 0; (!reads || n < reads) && copy_chunk(d, &d->sink[i]); n++)
+			/* The buffer may have filled while these bytes were written. */
 			drain_look(d, false);
-			if (!copy_chunk(d, &d->sink[i]))
-				break;
-		}
 	/* A fast program can fill the buffer again before the next call. */
 	if (d->room.open)
 		drain_look(d, false);
