@@ -65,12 +65,14 @@ FIXTURE_SETUP(kcore)
 	ASSERT_EQ(0, folder_enter(self->folder));
 	memcpy(memory->elf.e_ident, ELFMAG, SELFMAG);
 	memory->elf.e_ident[EI_CLASS] = ELFCLASS64;
+	memory->elf.e_machine = EM_RISCV;
 	memory->elf.e_phoff = offsetof(struct memory, segment);
 	memory->elf.e_phentsize = sizeof(memory->segment[0]);
 	memory->elf.e_phnum = 2;
 	for (i = 0; i < 2; i++) {
 		memory->segment[i] = (Elf64_Phdr){
-			.p_type = PT_LOAD, .p_vaddr = start[i], .p_memsz = BYTES,
+			.p_type = PT_LOAD, .p_flags = PF_X, .p_vaddr = start[i],
+			.p_memsz = BYTES, .p_filesz = BYTES,
 			.p_offset = offsetof(struct memory, code) + i * BYTES,
 		};
 		for (n = 0; n < BYTES / 2; n++)
@@ -80,6 +82,7 @@ FIXTURE_SETUP(kcore)
 	put("names", names, sizeof(names) - 1);
 	self->kcore.memory = "memory";
 	self->kcore.names = "names";
+	strcpy(self->kcore.copy, "copy");
 }
 
 FIXTURE_TEARDOWN(kcore)
@@ -118,7 +121,7 @@ TEST_F(kcore, copies_the_code_of_the_kernel_and_of_modules)
 {
 	struct stat status;
 
-	kcore_copy(&self->kcore, "copy");
+	kcore_copy(&self->kcore);
 	EXPECT_STREQ("", reported);
 	ASSERT_EQ(3, self->kcore.parts);
 	EXPECT_EQ(KERNEL + 0x1000, self->kcore.part[0].start);
@@ -135,7 +138,7 @@ TEST_F(kcore, copies_the_code_of_the_kernel_and_of_modules)
 
 TEST_F(kcore, does_not_copy_data_and_generated_code)
 {
-	kcore_copy(&self->kcore, "copy");
+	kcore_copy(&self->kcore);
 	EXPECT_EQ(-1, at(KERNEL + 0xffe));
 	EXPECT_EQ(-1, at(KERNEL + 0x3ff0));
 	EXPECT_EQ(-1, at(KERNEL + 0x5000));
@@ -148,15 +151,15 @@ TEST_F(kcore, replaces_a_link_and_not_its_target)
 {
 	put("victim", "kept", 4);
 	ASSERT_EQ(0, symlink("victim", "copy"));
-	kcore_copy(&self->kcore, "copy");
+	kcore_copy(&self->kcore);
 	EXPECT_STREQ("kept", text_of("victim"));
 	EXPECT_EQ(0x800, at(KERNEL + 0x1000));
 }
 
 TEST_F(kcore, keeps_code_that_has_not_changed)
 {
-	kcore_copy(&self->kcore, "copy");
-	kcore_check(&self->kcore, "copy");
+	kcore_copy(&self->kcore);
+	kcore_check(&self->kcore);
 	EXPECT_STREQ("", reported);
 	EXPECT_EQ(0x800, at(KERNEL + 0x1000));
 }
@@ -165,14 +168,14 @@ TEST_F(kcore, removes_code_that_has_changed)
 {
 	struct memory *memory = &self->memory;
 
-	kcore_copy(&self->kcore, "copy");
+	kcore_copy(&self->kcore);
 	memory->code[0][0x2000 / 2]++;
 	memory->code[0][0x2002 / 2]++;
 	/* Only 30 bytes between two changes. */
 	memory->code[0][0x2022 / 2]++;
 	memory->code[1][0x2000 / 2]++;
 	put("memory", memory, sizeof(*memory));
-	kcore_check(&self->kcore, "copy");
+	kcore_check(&self->kcore);
 	EXPECT_STREQ("the kernel changed its code while it was traced: 38 bytes of it, and the instructions there, will be missing",
 		     reported);
 	EXPECT_EQ(0xfff, at(KERNEL + 0x1ffe));
@@ -192,20 +195,20 @@ TEST_F(kcore, removes_all_code_if_all_has_changed)
 	size_t i;
 
 	put("names", "ffffffff80000000 T _stext\nffffffff80008000 T _etext\n", 52);
-	kcore_copy(&self->kcore, "copy");
+	kcore_copy(&self->kcore);
 	for (i = 0; i < BYTES / 2; i++)
 		memory->code[0][i]++;
 	put("memory", memory, sizeof(*memory));
-	kcore_check(&self->kcore, "copy");
+	kcore_check(&self->kcore);
 	EXPECT_EQ(-1, at(KERNEL));
 	EXPECT_EQ(-1, at(KERNEL + BYTES - 2));
 }
 
 TEST_F(kcore, removes_a_copy_that_cannot_be_compared)
 {
-	kcore_copy(&self->kcore, "copy");
+	kcore_copy(&self->kcore);
 	unlink("memory");
-	kcore_check(&self->kcore, "copy");
+	kcore_check(&self->kcore);
 	EXPECT_NE(0, access("copy", F_OK));
 	EXPECT_NE(NULL, strstr(reported, "cannot tell whether"));
 }
@@ -214,14 +217,14 @@ TEST_F(kcore, says_why_there_is_no_copy)
 {
 	put("copy", "earlier", 7);
 	put("names", "0000000000000000 T _stext\n0000000000000000 T _etext\n", 52);
-	kcore_copy(&self->kcore, "copy");
+	kcore_copy(&self->kcore);
 	EXPECT_NE(NULL, strstr(reported, "kernel.kptr_restrict"));
 	put("names", names, sizeof(names) - 1);
 	unlink("memory");
-	kcore_copy(&self->kcore, "copy");
+	kcore_copy(&self->kcore);
 	EXPECT_NE(NULL, strstr(reported, "CAP_SYS_RAWIO"));
 	put("memory", "text", 4);
-	kcore_copy(&self->kcore, "copy");
+	kcore_copy(&self->kcore);
 	EXPECT_NE(NULL, strstr(reported, "the kernel's code is not copied"));
 	EXPECT_EQ(0, self->kcore.parts);
 	EXPECT_NE(0, access("copy", F_OK));

@@ -223,18 +223,23 @@ bool elf_exported(const struct elf *elf,
 	return each_function(elf, SHT_DYNSYM, function, argument);
 }
 
-bool elf_offset(const struct elf *elf, uint64_t address, uint64_t *offset)
+bool elf_range(const struct elf *elf, uint64_t start, uint64_t end, uint64_t *offset)
 {
 	unsigned int count, i;
 	const Elf64_Phdr *segment = segments(elf, &count);
 
 	for (i = 0; segment && i < count; i++, segment++) {
-		*offset = address - segment->p_vaddr;
+		*offset = start - segment->p_vaddr;
 		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X) ||
-		    *offset >= segment->p_filesz)
+		    *offset >= segment->p_filesz || end - start > segment->p_filesz - *offset)
 			continue;
 		*offset += segment->p_offset;
-		return *offset < elf->size;
+		return true;
 	}
 	return false;
+}
+
+bool elf_offset(const struct elf *elf, uint64_t address, uint64_t *offset)
+{
+	return elf_range(elf, address, address + 1, offset) && *offset < elf->size;
 }

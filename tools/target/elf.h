@@ -76,12 +76,14 @@ bool elf_exported(const struct elf *elf,
 		  void *argument);
 
 /**
- * elf_offset() - find the file offset of code
- * @address:	an address in the file
- * @offset:	set to the offset
+ * elf_range() - find the file offset of the code from @start to before @end
+ * @offset:	set to the offset of @start, which may be beyond the bytes that were read
  *
- * Return: false if the file has no code there.
+ * Return: false if no segment contains all of it.
  */
+bool elf_range(const struct elf *elf, uint64_t start, uint64_t end, uint64_t *offset);
+
+/** elf_offset() - like elf_range(), for one address whose code must have been read */
 bool elf_offset(const struct elf *elf, uint64_t address, uint64_t *offset);
 
 #endif /* SIFIVE_TRACE_ELF_H */

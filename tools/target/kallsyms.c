@@ -13,20 +13,18 @@
 #include "files.h"
 #include "kallsyms.h"
 
-#define NAMES	"/proc/kallsyms"
-
 /* Return whether a line names a function whose address is not hidden. */
 static bool is_function(const char *line)
 {
 	const size_t digits = strspn(line, "0123456789abcdef");
 
-	return strspn(line, "0") < digits && line[digits] == ' ' && line[digits + 1] &&
-	       strchr("tTwW", line[digits + 1]);
+	return strspn(line, "0") < digits && line[digits] == ' ' &&
+	       kallsyms_is_function(line[digits + 1]);
 }
 
 void kallsyms_copy(const char *trace)
 {
-	FILE *names = fopen(NAMES, "re");
+	FILE *names = fopen(KALLSYMS, "re");
 	char path[PATH_MAX + 16], line[1024];
 	struct output *out;
 	struct stat status;
@@ -52,6 +50,6 @@ void kallsyms_copy(const char *trace)
 	if (out && !output_close(out) && any)
 		return;
 	unlink(path);
-	report(NAMES ": %s: the kernel's functions are shown as addresses",
-	       names ? "it hides the addresses, see kernel.kptr_restrict" : strerror(errno));
+	report(KALLSYMS ": %s: the kernel's functions are shown as addresses",
+	       names ? KALLSYMS_HIDDEN : strerror(errno));
 }

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "../command.h"
+#include "elf.h"
+#include "kallsyms.h"
 #include "kcore.h"
 
 #define PAGE		4096ull
@@ -93,7 +95,7 @@ static bool find_parts(struct kcore *kcore, FILE *names)
 			kernel->start = address;
 		if (fields == 3 && !strcmp(name, "_etext"))
 			kernel->end = address;
-		if (fields != 4 || !strchr("tTwW", type) || !is_module(module))
+		if (fields != 4 || !kallsyms_is_function(type) || !is_module(module))
 			continue;
 		if (strcmp(module, last)) {
 			if (kcore->parts == KCORE_PARTS_MAX)
@@ -113,46 +115,15 @@ static bool find_parts(struct kcore *kcore, FILE *names)
 
 /* ---- the kernel's memory ------------------------------------------------------- */
 
-/* Open the kernel's memory, and read its program headers. Return the descriptor, or -1. */
-static int open_memory(const struct kcore *kcore, Elf64_Phdr **segment, size_t *segments)
+/* Open the kernel's memory, and read its headers. Return the descriptor, or -1. */
+static int open_memory(const struct kcore *kcore, struct elf *elf)
 {
-	int fd = open(kcore->memory, O_RDONLY | O_CLOEXEC);
-	Elf64_Ehdr elf;
-	size_t bytes;
+	int error = elf_open(kcore->memory, ELF_BEGINNING, elf);
 
-	*segment = NULL;
-	if (fd < 0)
-		return -1;
-	if (read_all(fd, &elf, sizeof(elf), 0)) {
-		bytes = elf.e_phnum * sizeof(**segment);
-		errno = ENOEXEC;
-		if (!memcmp(elf.e_ident, ELFMAG, SELFMAG) &&
-		    elf.e_ident[EI_CLASS] == ELFCLASS64 && elf.e_phentsize == sizeof(**segment))
-			*segment = malloc(bytes + 1);
-		if (*segment && read_all(fd, *segment, bytes, elf.e_phoff)) {
-			*segments = elf.e_phnum;
-			return fd;
-		}
-	}
-	free(*segment);
-	*segment = NULL;
-	close(fd);
+	if (!error)
+		return open(kcore->memory, O_RDONLY | O_CLOEXEC);
+	errno = error;
 	return -1;
-}
-
-/* Find the offset of a part in the kernel's memory. Return false if it contains no such part. */
-static bool find_offset(const Elf64_Phdr *segment, size_t segments, const struct kcore_part *part,
-			uint64_t *offset)
-{
-	size_t i;
-
-	for (i = 0; i < segments; i++) {
-		*offset = segment[i].p_offset + part->start - segment[i].p_vaddr;
-		if (segment[i].p_type == PT_LOAD && part->start >= segment[i].p_vaddr &&
-		    part->end - segment[i].p_vaddr <= segment[i].p_memsz)
-			return true;
-	}
-	return false;
 }
 
 /* ---- the copy ------------------------------------------------------------------ */
@@ -213,8 +184,7 @@ static bool copy_part(int from, uint64_t offset, int to, uint64_t at, uint64_t b
 }
 
 /* Copy the parts that the kernel's memory contains, and forget the others. */
-static bool copy_parts(struct kcore *kcore, int memory, const Elf64_Phdr *segment,
-		       size_t segments, int fd)
+static bool copy_parts(struct kcore *kcore, int memory, const struct elf *elf, int fd)
 {
 	struct headers *headers = new_headers();
 	uint64_t at = HEADERS, from;
@@ -225,7 +195,7 @@ static bool copy_parts(struct kcore *kcore, int memory, const Elf64_Phdr *segmen
 		const struct kcore_part part = kcore->part[i];
 		const uint64_t bytes = part.end - part.start;
 
-		if ((i && bytes > MODULE_MAX) || !find_offset(segment, segments, &part, &from) ||
+		if ((i && bytes > MODULE_MAX) || !elf_range(elf, part.start, part.end, &from) ||
 		    !add_segment(headers, part.start, part.end, at))
 			continue;
 		fine = copy_part(memory, from, fd, at, bytes);
@@ -238,35 +208,34 @@ static bool copy_parts(struct kcore *kcore, int memory, const Elf64_Phdr *segmen
 	return fine;
 }
 
-void kcore_copy(struct kcore *kcore, const char *to)
+void kcore_copy(struct kcore *kcore)
 {
 	FILE *names = fopen(kcore->names, "re");
+	struct elf elf = { 0 };
 	int memory = -1, fd = -1;
-	size_t segments = 0;
-	Elf64_Phdr *segment = NULL;
 	bool fine = false;
 
-	unlink(to);
+	unlink(kcore->copy);
 	if (!names || !find_parts(kcore, names)) {
 		report("%s: %s: " LOST, kcore->names, names ?
-		       "it hides the addresses, see kernel.kptr_restrict" : strerror(errno));
+		       KALLSYMS_HIDDEN : strerror(errno));
 		goto out;
 	}
-	memory = open_memory(kcore, &segment, &segments);
+	memory = open_memory(kcore, &elf);
 	if (memory < 0) {
 		report("%s: %s: " LOST " (needs CAP_SYS_RAWIO and a kernel with CONFIG_PROC_KCORE that is not locked down)",
 		       kcore->memory, strerror(errno));
 		goto out;
 	}
-	fd = open(to, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	fine = fd >= 0 && copy_parts(kcore, memory, segment, segments, fd);
+	fd = open(kcore->copy, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	fine = fd >= 0 && copy_parts(kcore, memory, &elf, fd);
 	if (!fine)
-		report("%s: %s: " LOST, to, strerror(errno));
+		report("%s: %s: " LOST, kcore->copy, strerror(errno));
 out:
 	if (!fine) {
 		kcore->parts = 0;
 		if (fd >= 0)
-			unlink(to);
+			unlink(kcore->copy);
 	}
 	if (fd >= 0)
 		close(fd);
@@ -274,7 +243,7 @@ out:
 		close(memory);
 	if (names)
 		fclose(names);
-	free(segment);
+	elf_close(&elf);
 }
 
 /* ---- changes ------------------------------------------------------------------- */
@@ -308,23 +277,23 @@ static uint64_t compare_part(const struct kcore_part *part, struct headers *head
 	return part->end - part->start - kept;
 }
 
-void kcore_check(struct kcore *kcore, const char *to)
+void kcore_check(struct kcore *kcore)
 {
 	struct headers *headers = new_headers();
 	uint64_t changed = 0, at = HEADERS, from;
-	size_t segments = 0, i;
-	Elf64_Phdr *segment = NULL;
+	struct elf elf = { 0 };
+	size_t i;
 	int memory = -1, fd = -1;
 	bool fine = false;
 
 	if (kcore->parts && headers) {
-		memory = open_memory(kcore, &segment, &segments);
-		fd = open(to, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+		memory = open_memory(kcore, &elf);
+		fd = open(kcore->copy, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	}
 	for (i = 0; memory >= 0 && fd >= 0 && i < kcore->parts; i++) {
 		const struct kcore_part *part = &kcore->part[i];
 
-		if (find_offset(segment, segments, part, &from))
+		if (elf_range(&elf, part->start, part->end, &from))
 			changed += compare_part(part, headers, memory, from, fd, at);
 		else
 			changed += part->end - part->start;
@@ -334,8 +303,8 @@ void kcore_check(struct kcore *kcore, const char *to)
 		fine = !changed || write_headers(fd, headers);
 	if (kcore->parts && !fine) {
 		report("%s: cannot tell whether the kernel's code has changed: %s: removed: its instructions will be missing",
-		       to, strerror(errno));
-		unlink(to);
+		       kcore->copy, strerror(errno));
+		unlink(kcore->copy);
 	} else if (changed) {
 		report("the kernel changed its code while it was traced: %" PRIu64 " bytes of it, and the instructions there, will be missing",
 		       changed);
@@ -344,6 +313,6 @@ void kcore_check(struct kcore *kcore, const char *to)
 		close(fd);
 	if (memory >= 0)
 		close(memory);
-	free(segment);
+	elf_close(&elf);
 	free(headers);
 }

@@ -6,6 +6,7 @@
 #ifndef SIFIVE_TRACE_KCORE_H
 #define SIFIVE_TRACE_KCORE_H
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,12 +18,14 @@
  * struct kcore - a copy of the kernel's code
  * @memory:	path of the kernel's memory, an ELF file
  * @names:	path of the kernel's symbols
+ * @copy:	path of the copy, which only the user can read
  * @part:	addresses of the @parts parts: the kernel itself, and each module; none if there is
  *		no copy
  */
 struct kcore {
 	const char	*memory;
 	const char	*names;
+	char		copy[PATH_MAX + 32];
 	struct kcore_part {
 		uint64_t	start;
 		uint64_t	end;
@@ -32,18 +35,17 @@ struct kcore {
 
 /**
  * kcore_copy() - copy the code
- * @kcore:	its @memory and @names are set; its other members will be
- * @to:		path of the copy, which only the user can read. Another file there is replaced
+ * @kcore:	its paths are set; its other members will be. Another file at @copy is replaced
  *
  * A failure is reported.
  */
-void kcore_copy(struct kcore *kcore, const char *to);
+void kcore_copy(struct kcore *kcore);
 
 /**
- * kcore_check() - remove code from the copy @to that the kernel has changed since, and report that
+ * kcore_check() - remove code from the copy that the kernel has changed since, and report that
  *
  * Code that was changed and changed back is not detected.
  */
-void kcore_check(struct kcore *kcore, const char *to);
+void kcore_check(struct kcore *kcore);
 
 #endif /* SIFIVE_TRACE_KCORE_H */

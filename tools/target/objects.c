@@ -362,17 +362,15 @@ void objects_write(struct objects *objects, struct output *output, bool newest)
 	free(list);
 }
 
-size_t objects_write_kernel(const struct objects *objects, struct output *output)
+size_t objects_write_shared(const struct objects *shared, struct output *output)
 {
-	size_t written = 0, i;
+	size_t i;
 
-	for (i = 0; i < objects->count; i++) {
-		if (strcmp(objects->object[i].path, META_KERNEL))
-			continue;
-		put_string(output, written++ ? "," : "");
-		write_one(objects, &objects->object[i], output);
+	for (i = 0; i < shared->count; i++) {
+		put_string(output, i ? "," : "");
+		write_one(shared, &shared->object[i], output);
 	}
-	return written;
+	return shared->count;
 }
 
 void objects_report(const struct objects *objects)

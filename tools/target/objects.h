@@ -107,11 +107,11 @@ void objects_add_all(struct objects *objects);
 void objects_write(struct objects *objects, struct output *output, bool newest);
 
 /**
- * objects_write_kernel() - write the objects of the kernel, like objects_write()
+ * objects_write_shared() - write all objects of a set, which do not overlap, as elements of "objects"
  *
  * Return: their number.
  */
-size_t objects_write_kernel(const struct objects *objects, struct output *output);
+size_t objects_write_shared(const struct objects *shared, struct output *output);
 
 /** objects_report() - report objects that are not in the file */
 void objects_report(const struct objects *objects);

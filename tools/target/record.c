@@ -476,7 +476,7 @@ static int record_filtered(struct recording *r)
 	status = record_here(r);
 	if (r->launched.ran && !r->quiet && machine_untimed())
 		report("the encoders' messages have no timestamps: the trace contains no times");
-	if (r->launched.ran && (recording_has_kernel(r) || r->calls > CALLS_USER))
+	if (r->launched.ran && recording_has_kernel(r))
 		kallsyms_copy(r->output);
 	if (*filter)
 		unlink(filter);

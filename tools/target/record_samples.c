@@ -17,6 +17,7 @@
 #include "../command.h"
 #include "../trace/meta.h"
 #include "files.h"
+#include "kallsyms.h"
 #include "machine.h"
 #include "rotate.h"
 #include "sidecar.h"
@@ -306,25 +307,14 @@ static void left(void *argument)
 static void copy_kernel(struct recording *r)
 {
 	struct objects *objects = *r->tree.folder ? &r->shared : &r->objects;
-	char path[sizeof(r->files) + 16];
 	size_t i;
 
-	snprintf(path, sizeof(path), "%s/" META_KERNEL, r->files);
 	r->kernel.memory = "/proc/kcore";
-	r->kernel.names = "/proc/kallsyms";
-	kcore_copy(&r->kernel, path);
+	r->kernel.names = KALLSYMS;
+	snprintf(r->kernel.copy, sizeof(r->kernel.copy), "%s/" META_KERNEL, r->files);
+	kcore_copy(&r->kernel);
 	for (i = 0; i < r->kernel.parts; i++)
 		objects_add_kernel(objects, r->kernel.part[i].start, r->kernel.part[i].end);
-}
-
-/* The session has stopped, but still has its probes in the kernel. */
-static void check_kernel(struct recording *r)
-{
-	char path[sizeof(r->files) + 16];
-
-	snprintf(path, sizeof(path), "%s/" META_KERNEL, r->files);
-	if (r->kernel.parts)
-		kcore_check(&r->kernel, path);
 }
 
 /*
@@ -341,7 +331,7 @@ static void begin_copies(struct recording *r)
 	}
 	r->objects.files = r->files;
 	calls_vdso(r->files);
-	if (r->calls != CALLS_USER)
+	if (r->calls > CALLS_USER)
 		copy_kernel(r);
 }
 
@@ -490,7 +480,9 @@ int record_session(struct recording *r)
 		objects_add_all(&r->objects);
 	add_names(r);
 	recording_stop(r);
-	check_kernel(r);
+	/* The session has stopped, but still has its probes in the kernel. */
+	if (r->kernel.parts)
+		kcore_check(&r->kernel);
 	if (r->watch.cpus)
 		r->objects.late = watch_late(&r->watch);
 	watch_close(&r->watch);

@@ -133,7 +133,8 @@ void recording_show_files(const struct recording *r)
 
 bool recording_has_kernel(const struct recording *r)
 {
-	return r->setup.parsed.sampling.flags & SIFIVE_TRACE_SAMPLING_KERNEL;
+	return r->calls > CALLS_USER ||
+	       r->setup.parsed.sampling.flags & SIFIVE_TRACE_SAMPLING_KERNEL;
 }
 
 /*

@@ -547,7 +547,7 @@ static void put_objects(struct tree *tree, const struct parts *parts, const stru
 	size_t shared, i;
 
 	put_string(out, "\"objects\":[");
-	shared = kernel ? objects_write_kernel(kernel, out) : 0;
+	shared = kernel ? objects_write_shared(kernel, out) : 0;
 	for (i = 0; i < objects->count && i < META_OBJECTS_MAX - shared; i++) {
 		if (*objects->line[i].process >= META_PROCESSES_MAX ||
 		    !has_room(&room, objects->line[i].text, objects->line[i].processes))

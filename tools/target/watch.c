@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../command.h"
+#include "../compare.h"
 #include "perf_ring.h"
 #include "watch.h"
 
@@ -190,10 +191,9 @@ static void read_ring(struct watch *watch, struct perf_event_mmap_page *page,
 static int by_time(const void *left, const void *right)
 {
 	const struct watch_record *a = left, *b = right;
+	const int result = compare_numbers(a->time, b->time);
 
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	return (a->order > b->order) - (a->order < b->order);
+	return result ? result : compare_numbers(a->order, b->order);
 }
 
 static void apply(struct watch *watch, const struct perf_event_header *header,
