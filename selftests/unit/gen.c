@@ -42,7 +42,17 @@ void gen_init(struct gen *gen, unsigned int src_bits, unsigned int ts_width)
 void gen_free(struct gen *gen)
 {
 	free(gen->data);
+	free(gen->time);
 	free(gen->truth);
+}
+
+static void add_time(struct gen *gen, uint64_t time)
+{
+	if (gen->times == gen->time_room) {
+		gen->time_room = 2 * gen->time_room + 64;
+		gen->time = grow(gen->time, gen->time_room * sizeof(*gen->time));
+	}
+	gen->time[gen->times++] = time;
 }
 
 void gen_bytes(struct gen *gen, const void *bytes, size_t length)
@@ -126,6 +136,7 @@ void gen_message(struct gen *gen, unsigned int tcode, unsigned int src,
 	}
 	slices.slice[slices.count - 1] |= 3;
 	gen_bytes(gen, slices.slice, slices.count);
+	add_time(gen, gen->now);
 	gen->now += gen->step;
 }
 
@@ -346,31 +357,49 @@ void gen_stream_init(struct gen_stream *stream, struct gen *gen, uint8_t src,
 	}
 }
 
-/* Return the length of the message at @at; no message here ends in idle bytes. */
-static size_t message_length(const struct gen *gen, size_t at)
-{
-	size_t end = at;
+/* A generated trace from which gen_merge() takes messages. */
+struct merged {
+	const struct gen *gen;
+	size_t at;		/* position of the next message */
+	size_t message;		/* its number */
+};
 
-	while ((gen->data[end] & 3) != 3)
+/* Append the next message, and idle bytes before it; no message here ends in idle bytes. */
+static void take_message(struct gen *to, struct merged *from)
+{
+	const uint8_t *data = from->gen->data;
+	size_t end = from->at;
+
+	while (end < from->gen->length && data[end] == 0xff)
 		end++;
-	return end + 1 - at;
+	if (end < from->gen->length) {
+		while ((data[end++] & 3) != 3)
+			;
+		if (from->message < from->gen->times)
+			add_time(to, from->gen->time[from->message++]);
+	}
+	gen_bytes(to, data + from->at, end - from->at);
+	from->at = end;
 }
 
 void gen_merge(struct gen *to, const struct gen *a, const struct gen *b,
 	       uint64_t *seed)
 {
-	const struct gen *from[2] = { a, b };
-	size_t at[2] = { 0, 0 };
+	struct merged from[2] = { { .gen = a }, { .gen = b } };
+	unsigned int which;
 
-	while (at[0] < a->length || at[1] < b->length) {
-		unsigned int which = gen_random(seed) & 1;
-		size_t length;
+	for (;;) {
+		const bool ended[2] = { from[0].at == a->length, from[1].at == b->length };
 
-		if (at[which] == from[which]->length)
-			continue;
-		length = message_length(from[which], at[which]);
-		gen_bytes(to, from[which]->data + at[which], length);
-		at[which] += length;
+		if (ended[0] && ended[1])
+			return;
+		if (ended[0] || ended[1])
+			which = ended[0];
+		else if (a->ts_width && from[0].message < a->times && from[1].message < b->times)
+			which = b->time[from[1].message] < a->time[from[0].message];
+		else
+			which = gen_random(seed) & 1;
+		take_message(to, &from[which]);
 	}
 }
 

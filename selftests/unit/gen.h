@@ -49,6 +49,7 @@ struct gen_truth {
  *		times)
  * @now:	time of the next message
  * @step:	ticks from one message to the next
+ * @time:	time of each message
  */
 struct gen {
 	uint8_t		*data;
@@ -60,6 +61,9 @@ struct gen {
 	uint64_t	now;
 	uint64_t	step;
 	uint64_t	last[GEN_SOURCES];	/* time of each source's latest message */
+	uint64_t	*time;
+	size_t		times;
+	size_t		time_room;
 	struct gen_truth *truth;
 	size_t		truths;
 	size_t		truth_room;
@@ -154,8 +158,8 @@ void gen_stream_init(struct gen_stream *stream, struct gen *gen, uint8_t src,
 		     unsigned int counters, unsigned int width);
 
 /*
- * Append the messages of @a and @b to @to, each in order, interleaved at random.
- * With timestamps, @a and @b must have different sources.
+ * Append the messages of @a and @b to @to, in order of their times, which count from the same zero;
+ * at random if they have no timestamps. With timestamps, @a and @b must have different sources.
  */
 void gen_merge(struct gen *to, const struct gen *a, const struct gen *b,
 	       uint64_t *seed);
