@@ -91,7 +91,7 @@ def shown(theirs, ours):
     """The callers that decode shows. Only the command looks for the frame of a signal handler in
     a stack, and says that the stack is cut if the frame would lie beyond it."""
     addresses = [int(caller["address"], 16) for caller in theirs.get("callers", [])]
-    if (ours or [])[-1:] == [read_trace.STACK] and addresses[-1:] == [CUT] and \
+    if (ours or [])[-1:] == [read_trace.IN_STACK] and addresses[-1:] == [CUT] and \
             len(addresses) < read_trace.CALLERS_MAX - 2:
         addresses[-1] = UNKNOWN
     return addresses
@@ -103,7 +103,7 @@ def callers(addresses, sampled):
     address from which the kernel was entered. For a stack, decode shows that its callers are
     unknown."""
     addresses = list(addresses or [])
-    if addresses[-1:] == [read_trace.STACK]:
+    if addresses[-1:] == [read_trace.IN_STACK]:
         addresses[-1:] = [0, UNKNOWN]
         if len(addresses) > read_trace.CALLERS_MAX:
             addresses[read_trace.CALLERS_MAX - 1:] = [CUT]

@@ -19,6 +19,8 @@ KINDS = ("enter", "exit", "manual", "sample")
 MARKS = WAITED_LONG, WAITED, DROPPED = (0xfc, 0xfd, 0xfe)
 SAMPLE, THREAD, CALLERS, CALLERS_MAX = 3, 0xf9, 0xfb, 128
 STACK, STACK_REGISTERS, STACK_MAX = 0xfa, 16, 16 + 8192 // 8
+# Ends callers of which the others are in the stack; odd, unlike an address.
+IN_STACK = 1
 STATES = {0: "unknown", 1: "runs", 2: "woken", 3: "calls", 4: "returns", 5: "faults", 16: "end",
           17: "preempted", 18: "sleeps", 19: "uninterruptible", 20: "stopped", 21: "exited"}
 
@@ -166,7 +168,7 @@ class Stream:
             return True
         if len(self.stack) < STACK_REGISTERS or (size, value) != (8, SAMPLE):
             return False
-        self.chain = [*self.chain, self.stack[0] & ~1, STACK] if self.chain else [STACK]
+        self.chain = [*self.chain, self.stack[0] & ~1, IN_STACK] if self.chain else [IN_STACK]
         self.stack = None
         return True
 
