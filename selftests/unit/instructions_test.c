@@ -595,6 +595,41 @@ TEST_F(command, calls_of_threads_on_one_source_are_separate)
 	EXPECT_NE(NULL, strstr(self->out, "main;plain;leaf 1\n"));
 }
 
+/* Print the number of calls of each path of a trace of the kernel. */
+static void print_kernel(FIXTURE_DATA(command) *self, const char *calls)
+{
+	save(self, "t");
+	write_file("t.meta", calls, strlen(calls));
+	run(self, "export -q --strict -s 0 --format folded --weight calls -e " CALLS
+	    " -e " CALLS "@0xffffffff80000000 t");
+}
+
+/* caller() calls probed(), in which the kernel switches to another thread and back. */
+static void run_switches(struct gen *gen, uint64_t base)
+{
+	begin(gen, base + CALLER);
+	context(gen, 71);
+	stop(gen, 4);
+	begin(gen, base + PROBED + 4);
+	indirect(gen, 0, 4, base + CALLER + 4);
+	context(gen, 72);
+	stop(gen, 2);
+	begin(gen, base + PROBED + 4);
+	indirect(gen, 0, 4, base + CALLER + 4);
+	context(gen, 71);
+	stop(gen, 2);
+}
+
+/* The kernel names a thread after it has executed instructions of its own for it. */
+TEST_F(command, thread_is_named_from_the_start_of_its_trace)
+{
+	run_switches(&self->gen, KERNEL);
+	print_kernel(self, SIDE_CAR("\"kernel\""));
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ("thread 71;caller 1\nthread 71;caller;probed 1\n"
+		     "thread 72;probed 1\nthread 72;caller 1\n", self->out);
+}
+
 TEST_F(command, messages_contradicting_the_code_are_losses)
 {
 	begin(&self->gen, PLAIN);

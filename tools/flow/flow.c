@@ -21,12 +21,14 @@
 
 /*
  * A source: its waiting messages, its path up to where it has been checked, and its path up to
- * where it has been shown.
+ * where it has been shown. @starts: the latest message shown is the Sync message that starts the
+ * flow.
  */
 struct source {
 	struct walk		checked;
 	struct walk		shown;
 	bool			begun;
+	bool			starts;
 	unsigned int		waiting;
 	struct walk_message	queue[FLOW_QUEUE];
 };
@@ -178,12 +180,17 @@ static void emit(struct walk *walk, const struct flow_event *event)
 	walk->show_event(walk->flow, &walk->place, event);
 }
 
-static void show_context(struct walk *walk, const struct walk_message *message)
+static void emit_context(struct walk *walk, const struct walk_message *message)
 {
-	walk->place.offset = message->offset;
 	walk->place.done = 0;
 	emit(walk, &(struct flow_event){
 		.what = FLOW_CONTEXT, .known = true, .address = message->address });
+}
+
+static void show_context(struct walk *walk, const struct walk_message *message)
+{
+	walk->place.offset = message->offset;
+	emit_context(walk, message);
 }
 
 static void lose(struct source *source, enum flow_gap why, uint64_t offset)
@@ -219,6 +226,13 @@ static void drop(struct flow *flow, struct source *source, enum flow_gap why)
 	source->waiting = 0;
 }
 
+/* Return whether the message agrees with the code. */
+static bool show_next(struct source *source, struct walk_message *message)
+{
+	source->starts = source->shown.state < WALK_AWAY;
+	return walk_show(&source->shown, message) != WALK_CONTRADICTION;
+}
+
 /* Show the oldest messages in the queue. */
 static void show(struct flow *flow, struct source *source, unsigned int count)
 {
@@ -228,7 +242,7 @@ static void show(struct flow *flow, struct source *source, unsigned int count)
 	for (i = 0; i < count; i++)
 		if (source->queue[i].tcode == NEXUS_OWNERSHIP)
 			show_context(&source->shown, &source->queue[i]);
-		else if (walk_show(&source->shown, &source->queue[i]) == WALK_CONTRADICTION)
+		else if (!show_next(source, &source->queue[i]))
 			break;
 	source->waiting -= i;
 	memmove(source->queue, source->queue + i, source->waiting * sizeof(source->queue[0]));
@@ -287,6 +301,23 @@ static int unknown(struct flow *flow, const struct nexus_message *message)
 	return 0;
 }
 
+/*
+ * The kernel starts the trace of a thread before it names the thread, so the waiting messages show
+ * instructions of this thread.
+ */
+static void begin_context(struct flow *flow, struct source *source,
+			  const struct walk_message *message)
+{
+	if (source->starts && source->shown.state >= WALK_AWAY) {
+		source->starts = false;
+		emit_context(&source->shown, message);
+		return;
+	}
+	add(flow, source, message);
+	if (source->checked.state < WALK_AWAY)
+		show(flow, source, source->waiting);
+}
+
 int flow_message(struct flow *flow, const struct nexus_message *message)
 {
 	struct walk_message converted;
@@ -312,9 +343,7 @@ int flow_message(struct flow *flow, const struct nexus_message *message)
 		drop(flow, source, FLOW_GAP_DAMAGE);
 	fine = convert(&converted, message);
 	if (message->tcode == NEXUS_OWNERSHIP) {
-		add(flow, source, &converted);
-		if (source->checked.state < WALK_AWAY)
-			show(flow, source, source->waiting);
+		begin_context(flow, source, &converted);
 		return 0;
 	}
 	flow->stats.messages++;
