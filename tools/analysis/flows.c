@@ -55,64 +55,6 @@ void flows_free(struct flows *flows)
 	free(flows);
 }
 
-/* ---- threads ----------------------------------------------------------- */
-
-static uint64_t id_of(const void *owners, uint32_t number)
-{
-	return ((const struct owner *)owners)[number - 1].id;
-}
-
-static struct owner *find_owner(struct flows *flows, uint64_t id)
-{
-	uint32_t *slot = hash_find(&flows->hash, id, id_of, flows->owner);
-
-	if (*slot)
-		return &flows->owner[*slot - 1];
-	if (flows->owners == THREADS_MAX)
-		return &flows->unknown;
-	flows->owner[flows->owners].id = id;
-	*slot = ++flows->owners;
-	return &flows->owner[flows->owners - 1];
-}
-
-static struct track *find_track(struct flows *flows, unsigned int src)
-{
-	struct track *track = flows->track[src];
-
-	if (track)
-		return track;
-	track = calloc(1, sizeof(*track));
-	if (!track) {
-		flows->no_memory = true;
-		return NULL;
-	}
-	track->owner = find_owner(flows, 1ull << 32 | src);
-	track->resume = true;
-	track->header.src = (uint8_t)src;
-	track->header.channel = THREADS_FLOW_CHANNEL;
-	track->header.serial = 1;
-	/* A thread's open calls continue on the source where the thread continues. */
-	track->header.goes_on = true;
-	flows->track[src] = track;
-	return track;
-}
-
-/* Thread 0 in an Ownership message means that the thread is not named. */
-static void set_owner(struct flows *flows, struct track *track, uint64_t tid)
-{
-	const uint64_t id = tid ? (uint32_t)tid : 1ull << 32 | track->header.src;
-	struct owner *owner = find_owner(flows, id);
-
-	flows->left_out.parts += owner == &flows->unknown;
-	if (owner == track->owner)
-		return;
-	track->owner = owner;
-	track->resume = true;
-	track->header.owned = tid;
-	track->header.owner = (uint32_t)tid;
-	track->header.serial++;
-}
-
 /* ---- records ----------------------------------------------------------- */
 
 static void give(struct flows *flows, struct track *track, const struct flow_place *place,
@@ -587,7 +529,7 @@ static void reach(struct flows *flows, struct track *track, const struct flow_pl
 static void on_run(void *context, const struct flow_place *place, const struct flow_run *run)
 {
 	struct flows *flows = context;
-	struct track *track = find_track(flows, place->src);
+	struct track *track = owners_track(flows, place->src);
 	const struct block *block = run->block;
 
 	if (!track || track->owner == &flows->unknown)
@@ -633,7 +575,7 @@ static void on_event(void *context, const struct flow_place *place,
 		     const struct flow_event *event)
 {
 	struct flows *flows = context;
-	struct track *track = find_track(flows, place->src);
+	struct track *track = owners_track(flows, place->src);
 
 	if (!track)
 		return;
@@ -642,7 +584,7 @@ static void on_event(void *context, const struct flow_place *place,
 	track->gap &= event->what != FLOW_STARTS;
 	switch (event->what) {
 	case FLOW_CONTEXT:
-		set_owner(flows, track, NEXUS_PROCESS_CONTEXT(event->address));
+		owners_switch(flows, track, NEXUS_PROCESS_CONTEXT(event->address));
 		/* Instructions of the thread that continues here are also missing. */
 		if (track->gap)
 			ran_missing(flows, track, place);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Defines the threads and sources of flows.h. Private to flows.c and ran.c. */
+/* Defines the threads and sources of flows.h. Private to flows.c, owners.c and ran.c. */
 #ifndef SIFIVE_TRACE_TRACK_H
 #define SIFIVE_TRACE_TRACK_H
 
@@ -99,6 +99,22 @@ struct flows {
 	uint32_t	slot[2 * THREADS_MAX];
 	struct hash	hash;
 };
+
+/** owners_new_track() - create a source's track; NULL if out of memory, which @flows records */
+struct track *owners_new_track(struct flows *flows, unsigned int src);
+
+/** owners_track() - return a source's track, or NULL if out of memory, which @flows records */
+static inline struct track *owners_track(struct flows *flows, unsigned int src)
+{
+	return flows->track[src] ? flows->track[src] : owners_new_track(flows, src);
+}
+
+/**
+ * owners_switch() - record that thread @tid runs on a source from now on
+ *
+ * Thread 0 in an Ownership message means that the thread is not named.
+ */
+void owners_switch(struct flows *flows, struct track *track, uint64_t tid);
 
 /** ran_run() - record that a thread has executed instructions of the function at @function */
 void ran_run(struct flows *flows, struct track *track, const struct flow_place *place,

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Finds the thread that runs on a source: see track.h. */
+#include <stdlib.h>
+
+#include "track.h"
+
+static uint64_t id_of(const void *owners, uint32_t number)
+{
+	return ((const struct owner *)owners)[number - 1].id;
+}
+
+static struct owner *find_owner(struct flows *flows, uint64_t id)
+{
+	uint32_t *slot = hash_find(&flows->hash, id, id_of, flows->owner);
+
+	if (*slot)
+		return &flows->owner[*slot - 1];
+	if (flows->owners == THREADS_MAX)
+		return &flows->unknown;
+	flows->owner[flows->owners].id = id;
+	*slot = ++flows->owners;
+	return &flows->owner[flows->owners - 1];
+}
+
+struct track *owners_new_track(struct flows *flows, unsigned int src)
+{
+	struct track *track = calloc(1, sizeof(*track));
+
+	if (!track) {
+		flows->no_memory = true;
+		return NULL;
+	}
+	track->owner = find_owner(flows, 1ull << 32 | src);
+	track->resume = true;
+	track->header.src = (uint8_t)src;
+	track->header.channel = THREADS_FLOW_CHANNEL;
+	track->header.serial = 1;
+	/* A thread's open calls continue on the source where the thread continues. */
+	track->header.goes_on = true;
+	flows->track[src] = track;
+	return track;
+}
+
+void owners_switch(struct flows *flows, struct track *track, uint64_t tid)
+{
+	const uint64_t id = tid ? (uint32_t)tid : 1ull << 32 | track->header.src;
+	struct owner *owner = find_owner(flows, id);
+
+	flows->left_out.parts += owner == &flows->unknown;
+	if (owner == track->owner)
+		return;
+	track->owner = owner;
+	track->resume = true;
+	track->header.owned = tid;
+	track->header.owner = (uint32_t)tid;
+	track->header.serial++;
+}
