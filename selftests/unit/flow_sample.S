@@ -78,3 +78,8 @@
 	.word 0x20c5a533
 	.word 0x022180d7
 	ret
+
+	/* A new thread of the kernel begins here. */
+	function ret_from_fork, 0xf00
+	jal ra, leaf
+	ret

@@ -595,6 +595,8 @@ TEST_F(command, calls_of_threads_on_one_source_are_separate)
 	EXPECT_NE(NULL, strstr(self->out, "main;plain;leaf 1\n"));
 }
 
+#define FORK		(CODE + 0xf00)
+
 /* Print the number of calls of each path of a trace of the kernel. */
 static void print_kernel(FIXTURE_DATA(command) *self, const char *calls)
 {
@@ -628,6 +630,55 @@ TEST_F(command, thread_is_named_from_the_start_of_its_trace)
 	EXPECT_EQ(0, self->status);
 	EXPECT_STREQ("thread 71;caller 1\nthread 71;caller;probed 1\n"
 		     "thread 72;probed 1\nthread 72;caller 1\n", self->out);
+}
+
+/* probed() returns to a new thread, whose id an earlier thread had. */
+TEST_F(command, new_thread_of_the_kernel_has_no_callers)
+{
+	run_switches(&self->gen, KERNEL);
+	begin(&self->gen, KERNEL + CALLER);
+	context(&self->gen, 71);
+	indirect(&self->gen, 0, 8, KERNEL + FORK);
+	indirect(&self->gen, 0, 4, KERNEL + FORK + 4);
+	stop(&self->gen, 0);
+	print_kernel(self, SIDE_CAR("\"kernel\""));
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ("thread 71;caller 1\nthread 71;caller;probed 2\n"
+		     "thread 72;probed 1\nthread 72;caller 1\n"
+		     "thread 71;ret_from_fork 1\nthread 71;ret_from_fork;leaf 1\n", self->out);
+}
+
+/* Interrupts occur after a call and after a return, before the next instruction. */
+TEST_F(command, kernel_calls_take_effect_before_an_interrupt)
+{
+	begin(&self->gen, KERNEL + CODE);
+	indirect(&self->gen, 2, 2, KERNEL + HANDLER);
+	indirect(&self->gen, 0, 2, KERNEL + PLAIN);
+	indirect(&self->gen, 0, 4, KERNEL + PLAIN + 4);
+	indirect(&self->gen, 2, 0, KERNEL + HANDLER);
+	indirect(&self->gen, 0, 2, KERNEL + PLAIN + 4);
+	indirect(&self->gen, 0, 2, KERNEL + CODE + 4);
+	stop(&self->gen, 0);
+	print_kernel(self, SIDE_CAR("\"kernel\""));
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ("source 0;main 1\nsource 0;main;plain 1\nsource 0;main;plain;handler 2\n"
+		     "source 0;main;plain;leaf 1\n", self->out);
+}
+
+/* The firmware interrupts a trap handler before its first instruction. */
+TEST_F(command, firmware_can_interrupt_the_start_of_a_trap_handler)
+{
+	begin(&self->gen, KERNEL + CALLER);
+	indirect(&self->gen, 2, 4, KERNEL + HANDLER);
+	indirect(&self->gen, 2, 0, FIRMWARE);
+	indirect(&self->gen, 0, 8, KERNEL + HANDLER);
+	indirect(&self->gen, 0, 2, KERNEL + PROBED + 4);
+	indirect(&self->gen, 0, 4, KERNEL + CALLER + 4);
+	stop(&self->gen, 2);
+	print_kernel(self, SIDE_CAR("\"kernel\""));
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ("source 0;caller 1\nsource 0;caller;probed 1\n"
+		     "source 0;caller;probed;handler 1\n", self->out);
 }
 
 TEST_F(command, messages_contradicting_the_code_are_losses)

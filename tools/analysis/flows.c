@@ -151,6 +151,7 @@ new_function(struct flows *flows, const struct block *block)
 	function->start = function->known ? symbol.start : block->place;
 	function->cold = symbol.function && strstr(symbol.function, ".cold");
 	function->tracer = symbol.tracer;
+	function->thread = symbol.function && !strncmp(symbol.function, "ret_from_fork", 13);
 	return function;
 }
 
@@ -253,6 +254,22 @@ static void leave_handler(struct flows *flows, struct track *track,
 	leave(flows, track, place, depth - 1);
 }
 
+/*
+ * Return to a function whose call was not seen. A new thread begins when the kernel's __switch_to()
+ * returns to it; the open calls are those of the thread that switched to it, and of an earlier
+ * thread with the same id.
+ */
+static void leave_unseen(struct flows *flows, struct track *track, const struct flow_place *place,
+			 const struct function *to)
+{
+	if (!to->thread) {
+		go_back_to(flows, track, place, to);
+		return;
+	}
+	leave(flows, track, place, 0);
+	enter(flows, track, place, to->start, 0, 0);
+}
+
 static void on_return(struct flows *flows, struct track *track,
 		      const struct flow_place *place, const struct block *block)
 {
@@ -260,7 +277,7 @@ static void on_return(struct flows *flows, struct track *track,
 	if (track->owner->handled)
 		leave_handler(flows, track, place);
 	else if (!returns(flows, track, place, block->start))
-		go_back_to(flows, track, place, function_of(flows, block));
+		leave_unseen(flows, track, place, function_of(flows, block));
 }
 
 /* A trap handler may return to the instruction after an ecall or ebreak. */
@@ -505,6 +522,22 @@ static void on_lost(struct flows *flows, struct track *track, const struct flow_
 		ran_missing(flows, track, place);
 }
 
+/*
+ * A trap occurred at @at: the call, jump or return that led there has taken effect,
+ * although no instruction has been executed there.
+ */
+static void finish(struct flows *flows, struct track *track, const struct flow_place *place,
+		   uint64_t at)
+{
+	const struct block *block = NULL;
+
+	/* An ecall or ebreak leads to the trap handler itself. */
+	if (track->last && track->last->kind != FLOW_TRAP)
+		block = code_block(flows->code, at);
+	if (block)
+		follow(flows, track, place, block);
+}
+
 /* Called when the source continues at @at, perhaps without executing the instruction there. */
 static void reach(struct flows *flows, struct track *track, const struct flow_place *place,
 		  const struct block *block, uint64_t at)
@@ -515,6 +548,7 @@ static void reach(struct flows *flows, struct track *track, const struct flow_pl
 		end_writer(flows, track, place, block, at);
 	if (track->trapped) {
 		from = track->owner->interrupted;
+		finish(flows, track, place, from);
 		enter(flows, track, place, function_of(flows, block)->start, from, from + 2);
 		track->trapped = false;
 		track->owner->last = NULL;
@@ -544,14 +578,18 @@ static void on_run(void *context, const struct flow_place *place, const struct f
 static void on_trap(struct flows *flows, struct track *track, const struct flow_place *place,
 		    uint64_t at)
 {
+	const bool begins = track->resume || track->trapped;
 	struct owner *owner = track->owner;
 	const struct block *block;
 
 	if (owner == &flows->unknown)
 		return;
-	block = track->resume || owner->handled ? code_block(flows->code, at) : NULL;
-	/* The thread has continued here, and was interrupted before it executed an instruction. */
-	if (track->resume) {
+	block = begins || owner->handled ? code_block(flows->code, at) : NULL;
+	/*
+	 * The thread or a trap handler has continued here, and was interrupted before it executed
+	 * an instruction.
+	 */
+	if (begins) {
 		if (block)
 			reach(flows, track, place, block, at);
 		track->last = NULL;

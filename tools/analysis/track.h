@@ -56,6 +56,7 @@ struct function {
 	bool		known;
 	bool		tracer;
 	bool		cold;		/* a part of another function, split off by the compiler */
+	bool		thread;		/* the kernel's threads begin here */
 };
 
 /**
