@@ -681,6 +681,29 @@ TEST_F(command, firmware_can_interrupt_the_start_of_a_trap_handler)
 		     "source 0;caller;probed;handler 1\n", self->out);
 }
 
+#define TRAMPOLINE	(CODE + 0x700)
+#define ENDER		(CODE + 0xbfc)
+#define AFTER		(CODE + 0xc00)
+
+/*
+ * The kernel's code is known. It interrupts ender(), and returns to after(), a signal handler, which
+ * begins after the interrupted instruction.
+ */
+TEST_F(command, signal_handler_is_called_by_the_interrupted_function)
+{
+	begin(&self->gen, ENDER);
+	indirect(&self->gen, 2, 0, KERNEL + HANDLER);
+	indirect(&self->gen, 0, 2, AFTER);
+	indirect(&self->gen, 0, 2, TRAMPOLINE);
+	indirect(&self->gen, 1, 2, KERNEL + HANDLER);
+	indirect(&self->gen, 0, 2, ENDER);
+	stop(&self->gen, 4);
+	print_kernel(self, SIDE_CAR("\"all\""));
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ("source 0;ender 1\nsource 0;ender;handler 2\nsource 0;ender;after 1\n"
+		     "source 0;ender;leaf 1\n", self->out);
+}
+
 TEST_F(command, messages_contradicting_the_code_are_losses)
 {
 	begin(&self->gen, PLAIN);

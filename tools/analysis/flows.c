@@ -280,14 +280,62 @@ static void on_return(struct flows *flows, struct track *track,
 		leave_unseen(flows, track, place, function_of(flows, block));
 }
 
-/* A trap handler may return to the instruction after an ecall or ebreak. */
+static void enter_handler(struct flows *flows, struct track *track,
+			  const struct flow_place *place, uint64_t function,
+			  const struct block *before)
+{
+	struct owner *owner = track->owner;
+	const uint64_t from = owner->interrupted;
+	const uint32_t depth = owner->depth;
+
+	enter(flows, track, place, function, from, from + 2);
+	if (owner->depth > depth) {
+		owner->frame[depth].handler = true;
+		owner->frame[depth].before = before;
+	}
+}
+
+/*
+ * Return whether the kernel does not return to where the thread trapped, but begins a signal handler,
+ * or a program that the thread executes.
+ */
+static bool begins_handler(struct flows *flows, struct track *track,
+			   const struct flow_place *place, const struct block *block,
+			   const struct function *to)
+{
+	struct owner *owner = track->owner;
+	uint32_t depth = owner->depth, from = search_from(track);
+
+	if (code_is_kernel(block->start) || block->place != to->start)
+		return false;
+	/* The innermost call that did not come from the kernel is the trap. */
+	while (depth > from && code_is_kernel(owner->frame[depth - 1].back))
+		depth--;
+	if (depth == from || !owner->frame[depth - 1].back)
+		return false;
+	owner->interrupted = owner->frame[depth - 1].back;
+	leave(flows, track, place, depth - 1);
+	enter_handler(flows, track, place, to->start, NULL);
+	return true;
+}
+
+/*
+ * A trap handler may return to the instruction after an ecall or ebreak, where no function begins.
+ */
 static void on_trap_return(struct flows *flows, struct track *track,
 			   const struct flow_place *place, const struct block *block)
 {
-	if (!returns(flows, track, place, block->start) &&
-	    !returns(flows, track, place, block->start - 4) &&
-	    !returns(flows, track, place, block->start - 2))
-		go_back_to(flows, track, place, function_of(flows, block));
+	const struct function *to;
+
+	if (returns(flows, track, place, block->start))
+		return;
+	to = function_of(flows, block);
+	if (!(to->known && to->start == block->place) &&
+	    (returns(flows, track, place, block->start - 4) ||
+	     returns(flows, track, place, block->start - 2)))
+		return;
+	if (!begins_handler(flows, track, place, block, to))
+		go_back_to(flows, track, place, to);
 }
 
 static void on_jump(struct flows *flows, struct track *track, const struct flow_place *place,
@@ -363,21 +411,6 @@ static bool leads_to(const struct block *last, uint64_t at, bool function_start)
 		return function_start;
 	default:
 		return false;
-	}
-}
-
-static void enter_handler(struct flows *flows, struct track *track,
-			  const struct flow_place *place, uint64_t function,
-			  const struct block *before)
-{
-	struct owner *owner = track->owner;
-	const uint64_t from = owner->interrupted;
-	const uint32_t depth = owner->depth;
-
-	enter(flows, track, place, function, from, from + 2);
-	if (owner->depth > depth) {
-		owner->frame[depth].handler = true;
-		owner->frame[depth].before = before;
 	}
 }
 
