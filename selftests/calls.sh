@@ -17,6 +17,7 @@ run calls sifive-trace record --calls -b 16M -o calls.rtd $p/plain
 run static sifive-trace record --calls=all --instruction-mode btm -b 16M -o static.rtd $p/plain-static
 run whole sifive-trace record --calls=kernel -a -i 1ms -e cycles -o whole.rtd $p/busy 200
 run system sifive-trace record --calls=kernel -a -b 64M -o system.rtd $p/busy 20
+run switched sifive-trace record --calls=all -a -b 64M -o switched.rtd $p/locks
 mount -t tracefs tracefs /sys/kernel/tracing
 run noisy sifive-trace record --calls=kernel -b 16M -o noisy.rtd sh -c "echo 1 >/sys/kernel/tracing/events/irq/enable"
 echo 0 >/sys/kernel/tracing/events/irq/enable
@@ -182,7 +183,18 @@ command report --symfs "$out/root" "$out/system.rtd" >"$out/system.report" 2>&1 
 	! grep "no file contains" "$out/system.report" &&
 	[ "$(awk '{ print $NF }' "$out/system.report" | grep -cxE 'handle_exception|try_to_wake_up|handle_softirqs')" = 3 ]
 result $? "--calls=kernel -a: the copy contains all code, and the kernel's functions have names"
-! grep -q "changed its code" "$out"/{whole,static,system}.err
+for name in system switched; do
+	host report --strict "$out/$name.rtd" >/dev/null
+	result $? "--calls -a: $name: the threads' calls continue after context switches"
+done
+# In hold(), each thread sleeps for 2 ms; all shorter calls are left out.
+host export --format folded --weight calls --time-threshold 1ms "$out/switched.rtd" |
+	grep -E ';run;outer;hold;.*;handle_exception;do_trap_ecall_u;__riscv_sys_clock_nanosleep [0-9]+$' \
+		>"$out/switched.paths"
+[ "$(awk '{ n += $NF } END { print n }' "$out/switched.paths")" = 40 ] &&
+	[ "$(grep -c ';main;run;outer;' "$out/switched.paths")" -gt 0 ]
+result $? "--calls=all -a: system calls that sleep are nested in the callers of two threads"
+! grep -q "changed its code" "$out"/{whole,static,system,switched}.err
 result $? "--calls=kernel: recording does not change the kernel's code after it was copied"
 says noisy "the kernel changed its code while it was traced" \
 	"--calls=kernel: code that changes during the recording is reported"
