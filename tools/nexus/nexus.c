@@ -141,6 +141,7 @@ const char *nexus_gap_name(enum nexus_gap gap)
 		[NEXUS_GAP_TOO_LONG] = "no end of message",
 		[NEXUS_GAP_MALFORMED] = "fields do not fit the message",
 		[NEXUS_GAP_TRUNCATED] = "the trace ends within a message",
+		[NEXUS_GAP_CONTRADICTED] = "a store does not fit, so messages may be missing",
 	};
 
 	return names[gap];

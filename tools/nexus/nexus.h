@@ -91,6 +91,11 @@ enum nexus_gap {
 	NEXUS_GAP_TOO_LONG,	/* no end within NEXUS_MESSAGE_MAX bytes */
 	NEXUS_GAP_MALFORMED,	/* fields do not fit the TCODE */
 	NEXUS_GAP_TRUNCATED,	/* the input ended inside a message */
+	/*
+	 * Set in tools/trace, for a gap of 0 bytes: a store contradicts its record, so messages of
+	 * any source may be missing.
+	 */
+	NEXUS_GAP_CONTRADICTED,
 };
 
 /* The message has its own timestamp. */

@@ -244,16 +244,29 @@ give_counter(struct perfrec *perfrec, struct stream *stream,
 	perfrec->ops->counter(perfrec->context, record, i, &stream->latest);
 }
 
+static __attribute__((noinline, cold)) void finish_unusual(struct stream *stream)
+{
+	struct perfrec_record *record = &stream->record;
+
+	if (record->flags & (PERFREC_CALLERS | PERFREC_NAMED)) {
+		record->words += stream->caller_words;
+		stream->caller_words = 0;
+	}
+	if (record->flags & UNSURE) {
+		record->flags &= (uint16_t)~(UNSURE | PERFREC_VALUE_KNOWN | PERFREC_DELTA_KNOWN);
+		stream->previous = false;
+	}
+}
+
 static void finish_record(struct perfrec *perfrec, struct stream *stream)
 {
 	if (!stream->header)
 		stream->guessed = (int)stream->record.counters;
-	rebuild(stream);
-	if (__builtin_expect(stream->record.flags & (PERFREC_CALLERS | PERFREC_NAMED), false)) {
-		stream->record.words += stream->caller_words;
-		stream->caller_words = 0;
-	}
 	stream->state = BOUNDARY;
+	rebuild(stream);
+	if (__builtin_expect(stream->record.flags & (PERFREC_CALLERS | PERFREC_NAMED | UNSURE),
+			     false))
+		finish_unusual(stream);
 	if (perfrec->ops->record)
 		perfrec->ops->record(perfrec->context, &stream->record);
 }
@@ -331,7 +344,7 @@ static bool record_word(struct perfrec *perfrec, struct stream *stream,
 	struct perfrec_record *record = &stream->record;
 	const struct perfrec_header *header = stream->header;
 
-	if (upper_part(stream, word)) {
+	if (upper_part(stream, word) && word->value) {
 		record->sent[record->counters - 1] |= (uint64_t)word->value << 32;
 		stream->upper_seen = true;
 		record->words++;
@@ -355,6 +368,11 @@ static bool record_word(struct perfrec *perfrec, struct stream *stream,
 			finish_addresses(perfrec, stream, word);
 		return true;
 	case RECORD_ADDRESS_HIGH:
+		/* An upper part of 0 is not sent. */
+		if (!word->value) {
+			record->words--;
+			return false;
+		}
 		record->sent_address[record->addresses] |=
 			(uint64_t)word->value << 32;
 		finish_addresses(perfrec, stream, word);
@@ -459,6 +477,81 @@ static void end_within(struct perfrec *perfrec, struct stream *stream)
 	}
 }
 
+static void drop_begun(struct stream *stream, enum perfrec_reason reason)
+{
+	if (stream->state >= RECORD_ADDRESS)
+		lose_record(stream, reason);
+	else if (sample_begun(stream))
+		sample_lose(stream, reason);
+	else if (stream->state >= HEADER_COUNT_TYPE)
+		header_lose(stream, reason);
+	else if (stream->state == MARK)
+		lose(stream, reason, stream->mark_offset, 1);
+}
+
+/* Drop all state of a stream that depends on earlier words, because words may be missing. */
+static void interrupt(struct perfrec *perfrec, struct stream *stream)
+{
+	drop_begun(stream, PERFREC_INTERRUPTED);
+	report_loss(perfrec, stream);
+	stream->broken = true;
+	stream->lost |= PERFREC_AFTER_LOSS;
+	stream->previous = false;
+	stream->magic = false;
+	stream->state = LOST;
+}
+
+/*
+ * @word does not fit its stream. Unless the writer abandoned a record, or the stream may contain
+ * something other than records, bytes were damaged or lost. The lost ones may belong to any stream.
+ */
+static __attribute__((noinline, cold)) void
+contradict(struct perfrec *perfrec, const struct stream *stream, const struct store *word)
+{
+	struct stream *other;
+
+	if (!stream->serial || (word->bytes == 1 && (word->value == SIFIVE_TRACE_RECORD_BREAK ||
+	    (stream->magic && header_is_count_type(word->value)))))
+		return;
+	for (other = perfrec->first; other; other = other->next)
+		if (other != stream)
+			interrupt(perfrec, other);
+	if (perfrec->ops->damaged)
+		perfrec->ops->damaged(perfrec->context, word->offset);
+}
+
+/* Return whether a store can follow a complete record. */
+static bool can_follow(const struct store *word)
+{
+	if (word->bytes == 1)
+		return word->value < PERFREC_TYPES || word->value == SIFIVE_TRACE_RECORD_BREAK ||
+		       perfrec_is_mark(word) || perfrec_is_callers(word);
+	return word->bytes == 4 && word->value == SIFIVE_TRACE_RECORD_MAGIC;
+}
+
+/* Like ends_before(), if @word does not begin a record. */
+static __attribute__((noinline)) bool
+ends_before_other(struct stream *stream, const struct store *word)
+{
+	const struct perfrec_header *header = stream->header;
+
+	if (word->bytes == 2 || (!header && word->bytes != 1) ||
+	    ((word->bytes == 4 || is_typed(stream)) && is_header_rest(stream, word)))
+		return false;
+	if (header && header->counters && !stream->upper_seen && !can_follow(word) &&
+	    header->counter[header->counters - 1].width > 32)
+		stream->lost |= UNSURE;
+	return true;
+}
+
+/* Return whether a record with all counters is complete before @word, which is not a part of it. */
+static inline bool ends_before(struct stream *stream, const struct store *word)
+{
+	if (__builtin_expect(word->bytes == 1 && word->value < PERFREC_TYPES, true))
+		return !(is_typed(stream) && is_header_rest(stream, word));
+	return ends_before_other(stream, word);
+}
+
 static void step(struct perfrec *perfrec, struct stream *stream,
 		 const struct store *word)
 {
@@ -472,13 +565,12 @@ static void step(struct perfrec *perfrec, struct stream *stream,
 			return;
 		if (perfrec->ops->counter)
 			give_counter(perfrec, stream, word);
-		if (record_complete(stream) &&
-		    (stream->header || word->bytes == 1) &&
-		    !((word->bytes == 4 || is_typed(stream)) &&
-		      is_header_rest(stream, word)))
+		if (record_complete(stream) && ends_before(stream, word)) {
 			finish_record(perfrec, stream);
-		else
+		} else {
 			lose_record(stream, PERFREC_CUT_RECORD);
+			contradict(perfrec, stream, word);
+		}
 	} else if (sample_begun(stream)) {
 		if (sample_word(perfrec, stream, word))
 			return;
@@ -489,18 +581,22 @@ static void step(struct perfrec *perfrec, struct stream *stream,
 			return;
 		if (!mark)
 			header_lose(stream, PERFREC_CUT_HEADER);
+		contradict(perfrec, stream, word);
 	}
 
-	if (word->bytes == 1 && word->value < PERFREC_TYPES)
+	if (word->bytes == 1 && word->value < PERFREC_TYPES) {
 		begin_record(perfrec, stream, word);
-	else if (word->bytes == 4 && word->value == SIFIVE_TRACE_RECORD_MAGIC)
+	} else if (word->bytes == 4 && word->value == SIFIVE_TRACE_RECORD_MAGIC) {
 		header_begin(perfrec, stream, stamp(word), stream->state == LOST);
-	else if (perfrec_is_mark(word))
+	} else if (perfrec_is_mark(word)) {
 		begin_mark(perfrec, stream, word);
-	else if (perfrec_is_callers(word))
+	} else if (perfrec_is_callers(word)) {
 		sample_begin(perfrec, stream, word);
-	else
+	} else {
+		if (stream->state != LOST)
+			contradict(perfrec, stream, word);
 		lose(stream, PERFREC_NO_START, word->offset, 1);
+	}
 }
 
 int perfrec_push(struct perfrec *perfrec, const struct store *word)
@@ -529,33 +625,13 @@ int perfrec_push(struct perfrec *perfrec, const struct store *word)
 	return 0;
 }
 
-static void drop_begun(struct stream *stream, enum perfrec_reason reason)
-{
-	if (stream->state >= RECORD_ADDRESS)
-		lose_record(stream, reason);
-	else if (sample_begun(stream))
-		sample_lose(stream, reason);
-	else if (stream->state >= HEADER_COUNT_TYPE)
-		header_lose(stream, reason);
-	else if (stream->state == MARK)
-		lose(stream, reason, stream->mark_offset, 1);
-}
-
 void perfrec_lost(struct perfrec *perfrec, int src)
 {
 	struct stream *stream;
 
-	for (stream = perfrec->first; stream; stream = stream->next) {
-		if (src >= 0 && stream->record.src != src)
-			continue;
-		drop_begun(stream, PERFREC_INTERRUPTED);
-		report_loss(perfrec, stream);
-		stream->broken = true;
-		stream->lost |= PERFREC_AFTER_LOSS;
-		stream->previous = false;
-		stream->magic = false;
-		stream->state = LOST;
-	}
+	for (stream = perfrec->first; stream; stream = stream->next)
+		if (src < 0 || stream->record.src == src)
+			interrupt(perfrec, stream);
 }
 
 /* Return whether the last counter seems to have decreased, so its upper part must follow. */

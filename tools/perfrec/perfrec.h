@@ -331,6 +331,8 @@ struct perfrec_loss {
  * @record:	a complete record, valid during the call. A record is passed on when it is
  *		known to be complete: at the next word of its stream, or at perfrec_flush().
  * @lost:	words were dropped; @loss is valid during the call
+ * @damaged:	a store at @offset contradicts its stream, so bytes were damaged or lost: other
+ *		streams may lack stores too, and have been treated as by perfrec_lost()
  * @marks:	the trace has ended, and marks follow the stream's last record; only @src, @channel,
  *		@dropped and @waited of @record are valid
  * @stack:	the stack of the sample that follows, valid during the call. The callback returns
@@ -349,6 +351,7 @@ struct perfrec_ops {
 	void (*header)(void *context, const struct perfrec_header *header);
 	void (*record)(void *context, const struct perfrec_record *record);
 	void (*lost)(void *context, const struct perfrec_loss *loss);
+	void (*damaged)(void *context, uint64_t offset);
 	void (*marks)(void *context, const struct perfrec_record *record);
 	const struct perfrec_callers *(*stack)(void *context, const struct perfrec_stack *stack);
 	void (*part)(void *context, const struct perfrec_header *header, int part);

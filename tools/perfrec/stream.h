@@ -32,6 +32,12 @@ enum state {
 	RECORD_LAST,	/* all counters are present; the last one's upper part may follow */
 };
 
+/*
+ * In a record's flags until it is passed on: the store that ends it does not fit, so the upper part
+ * of its last counter may be lost.
+ */
+#define UNSURE		(1u << 15)
+
 struct stream {
 	enum state		state;
 	struct stream		*next;
@@ -58,8 +64,8 @@ struct stream {
 	/* Words have been lost since the header. */
 	bool			broken;
 	/*
-	 * PERFREC_AFTER_LOSS, PERFREC_MARKED, PERFREC_CALLERS, PERFREC_NAMED: set since the latest
-	 * record.
+	 * PERFREC_AFTER_LOSS, PERFREC_MARKED, PERFREC_CALLERS, PERFREC_NAMED, UNSURE: set since the
+	 * latest record.
 	 */
 	uint16_t		lost;
 	/* A mark's kind, the state in which the mark began, and its file offset. */

@@ -235,6 +235,51 @@ static void give_message(struct trace *trace, enum stages_item item,
 		give(trace->context, message);
 }
 
+/* Return whether an event ends the doubts about the times of its source. */
+static bool is_absolute(const struct clocks_event *event)
+{
+	const uint8_t flags = NEXUS_SYNC | NEXUS_TIMESTAMP;
+
+	return event->item == NEXUS_MESSAGE && (event->message.flags & flags) == flags;
+}
+
+/* Mark a batch's doubtful times as inferred, after the message at @offset. */
+static void doubt_times(const struct trace *trace, const struct records_batch *batch,
+			uint64_t offset)
+{
+	bool doubted[NEXUS_SOURCES];
+	unsigned int next = 0;
+	size_t i;
+
+	memcpy(doubted, trace->doubted, sizeof(doubted));
+	for (i = 0; i < batch->stores; i++) {
+		struct store *store = &batch->store[i];
+
+		for (; next < batch->events && batch->event[next].at <= i; next++)
+			if (is_absolute(&batch->event[next]) &&
+			    batch->event[next].message.offset >= offset)
+				doubted[batch->event[next].message.src] = false;
+		if (store->offset >= offset && doubted[store->src] &&
+		    store->time_known == TIME_EXACT)
+			store->time_known = TIME_INFERRED;
+	}
+}
+
+/* Messages may be missing, so the times of all sources are doubtful up to the next absolute one. */
+static void on_damaged(void *context, uint64_t offset)
+{
+	struct trace *trace = context;
+
+	trace->damaged = true;
+	memset(trace->doubted, true, sizeof(trace->doubted));
+	if (trace->batch)
+		doubt_times(trace, trace->batch, offset);
+	switches_lost(&trace->stats.switches, -1);
+	give_message(trace, STAGES_GAP, trace->ops->gap, &(struct nexus_message){
+		.offset = offset, .gap = NEXUS_GAP_CONTRADICTED,
+	});
+}
+
 void records_gap(struct trace *trace, const struct nexus_message *gap)
 {
 	struct trace_stats *stats = &trace->stats;
@@ -370,8 +415,15 @@ static int on_message(struct trace *trace, const struct nexus_message *message)
 
 static int on_event(struct trace *trace, const struct clocks_event *event)
 {
-	if (event->item == NEXUS_MESSAGE)
-		return on_message(trace, &event->message);
+	struct nexus_message message = event->message;
+
+	if (event->item == NEXUS_MESSAGE) {
+		if (is_absolute(event))
+			trace->doubted[message.src] = false;
+		else if (trace->doubted[message.src] && message.flags & NEXUS_TIME_KNOWN)
+			message.flags |= NEXUS_TIME_INFERRED;
+		return on_message(trace, &message);
+	}
 	records_gap(trace, &event->message);
 	return 0;
 }
@@ -394,7 +446,7 @@ void records_begin(struct trace *trace)
 	trace->stats.switches.context = trace;
 	trace->perfrec_ops = (struct perfrec_ops){
 		.stream = on_stream, .header = on_header, .record = on_record,
-		.lost = on_lost, .marks = on_marks,
+		.lost = on_lost, .damaged = on_damaged, .marks = on_marks,
 		/* Set only if needed, because these callbacks cost time for each word. */
 		.stack = trace->unwind && ops->record ? on_stack : NULL,
 		.part = ops->part ? on_part : NULL,
@@ -436,6 +488,9 @@ int records_push(struct trace *trace, const struct records_batch *batch, unsigne
 	int error = 0;
 
 	*done = 0;
+	trace->batch = batch;
+	if (trace->damaged)
+		doubt_times(trace, batch, 0);
 	while (!error && (at < batch->stores || *done < batch->events)) {
 		end = *done < batch->events ? batch->event[*done].at : batch->stores;
 		if (end > batch->stores)
@@ -447,5 +502,6 @@ int records_push(struct trace *trace, const struct records_batch *batch, unsigne
 			break;
 		error = on_event(trace, &batch->event[(*done)++]);
 	}
+	trace->batch = NULL;
 	return error;
 }

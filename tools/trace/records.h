@@ -10,7 +10,7 @@ struct trace;
 
 /* Stores in the order of the trace, and other items between them. */
 struct records_batch {
-	const struct store		*store;
+	struct store			*store;
 	size_t				stores;
 	const struct clocks_event	*event;
 	unsigned int			events;
@@ -37,7 +37,8 @@ void records_span(struct trace *trace, const struct records_batch *batch, unsign
 
 /**
  * records_push() - decode the records of the next stores
- * @batch:	the next stores; events after the last store are kept in the batch
+ * @batch:	the next stores, whose times become inferred if damage makes them doubtful; events
+ *		after the last store are kept in the batch
  * @done:	set to the number of events processed
  *
  * Return: 0, or -ENOMEM.

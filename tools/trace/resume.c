@@ -61,10 +61,11 @@ static int resume_stream(struct perfrec *perfrec, const struct meta_stream *stre
 	};
 	int error = push_all(perfrec, stream->header, &store, 0);
 
-	/* Signal the loss with a store that does not fit any record or header. */
+	/* Signal the loss with the mark of an abandoned record. */
 	if (!error && stream->lost)
 		error = perfrec_push(perfrec, &(struct store){
 			.src = store.src, .channel = store.channel, .offset = RESUME_BEFORE,
+			.bytes = 1, .value = SIFIVE_TRACE_RECORD_BREAK,
 		});
 	if (!error)
 		error = push_all(perfrec, stream->record, &store, RESUME_BEFORE);

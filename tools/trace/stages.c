@@ -221,7 +221,7 @@ static void consume_all(struct stages *stages, struct items *items)
 
 /* ---- threads ------------------------------------------------------------ */
 
-static void push_stores(struct stages *stages, const struct stores *stores);
+static void push_stores(struct stages *stages, struct stores *stores);
 
 static bool has_work(const struct queue *queue)
 {
@@ -497,7 +497,7 @@ static void poll(struct stages *stages)
 }
 
 /* Run the second stage for one batch. */
-static void push_stores(struct stages *stages, const struct stores *stores)
+static void push_stores(struct stages *stages, struct stores *stores)
 {
 	const struct records_batch batch = {
 		.store = stores->store, .stores = stores->count,

@@ -40,6 +40,13 @@ struct trace {
 	 */
 	uint64_t		thread[NEXUS_SOURCES];
 	bool			unfinished[NEXUS_SOURCES];
+	/*
+	 * Set if a store has contradicted its stream; by source: timestamps may have been lost since
+	 * its latest absolute one.
+	 */
+	bool			damaged;
+	const struct records_batch *batch;	/* being decoded, or NULL */
+	bool			doubted[NEXUS_SOURCES];
 	/* Number of bytes outside messages that were skipped before the SRC width was known. */
 	uint64_t		skipped;
 	/*
