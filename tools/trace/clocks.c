@@ -233,14 +233,20 @@ void clocks_correct(struct clocks *clocks, struct nexus *nexus, struct nexus_mes
 	}
 }
 
-/* Mark all times of a source as inferred, because its clock may be wrong. */
-static void doubt_source(struct clocks *clocks, struct nexus *nexus, unsigned int src)
+void clocks_doubt(struct clocks *clocks, unsigned int src, uint64_t since)
 {
 	size_t i;
 
-	for (i = 0; i < clocks->stores; i++)
+	for (i = clocks->stores; i-- && clocks->store[i].offset >= since;)
 		if (clocks->store[i].src == src && clocks->store[i].time_known)
 			clocks->store[i].time_known = TIME_INFERRED;
+}
+
+/* Mark all times of a source as inferred, because its clock may be wrong. */
+static void doubt_source(struct clocks *clocks, struct nexus *nexus, unsigned int src)
+{
+	clocks->disorders += nexus->quality[src] == TIME_EXACT;
+	clocks_doubt(clocks, src, 0);
 	if (nexus->quality[src])
 		nexus->quality[src] = TIME_INFERRED;
 }

@@ -52,6 +52,8 @@ struct clocks_stretch {
  * @next:	index of the free element; the earliest stretch follows it
  * @latest:	latest time of the items that clocks_unwrap() has checked: @checked_stores in @store and
  *		@checked_events in @event, and all before them
+ * @disorders:	number of times that the order between sources showed that exact times are
+ *		doubtful
  */
 struct clocks {
 	struct store		*store;
@@ -66,6 +68,7 @@ struct clocks {
 	unsigned int		next;
 	uint64_t		latest;
 	size_t			checked_stores;
+	uint64_t		disorders;
 	unsigned int		checked_events;
 };
 
@@ -93,6 +96,9 @@ void clocks_break(struct clocks *clocks, const struct nexus *nexus, int src, uin
  * the resulting time steps are shortest.
  */
 void clocks_correct(struct clocks *clocks, struct nexus *nexus, struct nexus_message *message);
+
+/** clocks_doubt() - mark a source's queued times from offset @since on as inferred */
+void clocks_doubt(struct clocks *clocks, unsigned int src, uint64_t since);
 
 /**
  * clocks_slept() - return whether a message with NEXUS_CONTRARY contradicts nothing, because its source was

@@ -85,10 +85,38 @@ static bool recover(struct trace *trace, struct nexus_message *damaged)
 	return true;
 }
 
-static void damage(struct trace *trace, int src, struct nexus_message *damaged)
+/* Handle damaged bytes. Return whether a flipped bit explains the damage. */
+static bool damage(struct trace *trace, int src, struct nexus_message *damaged)
 {
 	clocks_break(&trace->clocks, &trace->nexus, src, damaged->offset);
-	recover(trace, damaged);
+	return recover(trace, damaged);
+}
+
+/*
+ * Handle a message of an unknown type. If it differs from that of a store in one bit, and a flipped
+ * bit explains it, make the message a gap.
+ */
+static bool was_store(struct trace *trace, struct nexus_message *message)
+{
+	const unsigned int changed = message->tcode ^ NEXUS_DATA_ACQUISITION;
+
+	if (!damage(trace, message->src, message) || changed & (changed - 1))
+		return false;
+	message->gap = NEXUS_GAP_MALFORMED;
+	return true;
+}
+
+/* Make a store to a channel that does not exist a gap. */
+static void make_gap(struct trace *trace, struct nexus_message *message)
+{
+	struct nexus *nexus = &trace->nexus;
+	unsigned int src;
+
+	clocks_break(&trace->clocks, nexus, -1, message->offset);
+	for (src = 0; src <= nexus->src_mask; src++)
+		if (nexus->quality[src] == TIME_EXACT)
+			nexus_set_time(nexus, src, nexus->now[src], TIME_INFERRED);
+	message->gap = NEXUS_GAP_MALFORMED;
 }
 
 /*
@@ -114,6 +142,7 @@ static int on_item(struct trace *trace, enum nexus_item item,
 {
 	struct clocks *clocks = &trace->clocks;
 	struct store *store = &clocks->store[clocks->stores];
+	const uint64_t since = clocks->absolute[message->src];
 
 	if (item == NEXUS_GAP) {
 		if (message->gap == NEXUS_GAP_ALIGN)
@@ -130,17 +159,26 @@ static int on_item(struct trace *trace, enum nexus_item item,
 		trace->stats.absolute = true;
 	}
 	if (message->flags & NEXUS_CONTRARY && !clocks_slept(&trace->nexus, message)) {
-		clocks_correct(clocks, &trace->nexus, message);
+		/* Any difference since the previous absolute time may be wrong. */
+		if (trace->nexus.ts_scheme == NEXUS_TS_DELTA)
+			clocks_doubt(clocks, message->src, since);
+		else
+			clocks_correct(clocks, &trace->nexus, message);
 		trace->stats.corrected++;
 	}
-	if (message->flags & NEXUS_UNKNOWN_TCODE)
-		damage(trace, message->src, message);
-	else if (message->tcode == NEXUS_ERROR)
+	if (message->flags & NEXUS_UNKNOWN_TCODE && was_store(trace, message))
+		return queue_event(trace, NEXUS_GAP, message);
+	if (message->tcode == NEXUS_ERROR)
 		clocks_break(clocks, &trace->nexus, message->src, message->offset);
 	else if (message->flags & NEXUS_STAMP_MISSING && swallowed(trace, message))
 		return queue_event(trace, NEXUS_GAP, message);
-	if (!nexus_store(message, store))
+	if (!nexus_store(message, store)) {
+		if (message->tcode == NEXUS_DATA_ACQUISITION) {
+			make_gap(trace, message);
+			item = NEXUS_GAP;
+		}
 		return queue_event(trace, item, message);
+	}
 	clocks->stores++;
 	return 0;
 }

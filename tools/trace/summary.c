@@ -173,6 +173,9 @@ static void summarise(const struct input *input, const struct trace_stats *stats
 	if (stats->corrected)
 		report("%s: damaged timestamps: sources' clocks were corrected %" PRIu64 " time%s",
 		       name, COUNT(stats->corrected));
+	if (stats->disorders)
+		report("%s: damaged timestamps: sources' times contradict the order of messages %" PRIu64 " time%s",
+		       name, COUNT(stats->disorders));
 	if (stats->inferred)
 		report("%s: %" PRIu64 " record%s with an inferred time, marked ~", name,
 		       COUNT(stats->inferred));
@@ -355,7 +358,7 @@ static bool is_lossy(const struct input *input)
 	uint64_t cut = input->meta.coverage.limit ? stats->truncated : 0;
 
 	return stats->gaps || stats->errors || stats->losses > cut || stats->switches.losses ||
-	       stats->cut_bytes || stats->unknown || stats->corrected ||
+	       stats->cut_bytes || stats->unknown || stats->corrected || stats->disorders ||
 	       stats->flow_losses || stats->no_header || untimed(stats) || stats->unaddressed ||
 	       stats->no_callers || stats->backwards || stats->left_out ||
 	       leaves_channels_out(input) ||

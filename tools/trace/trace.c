@@ -51,6 +51,7 @@ static int run(struct trace *trace)
 		clocks_end(&trace->clocks);
 	if (messages_deliver(trace, trace->clocks.stores))
 		return -1;
+	trace->stats.disorders = trace->clocks.disorders;
 	trace->stats.stamped = trace->nexus.stamps != NEXUS_STAMPS_NONE;
 	if (trace->stages)
 		return stages_end(trace->stages);

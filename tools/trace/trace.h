@@ -84,6 +84,7 @@ struct trace_options {
  * @worked_out:	number of sources whose times before the first absolute one in a ring were inferred
  * @contrary:	number of sources whose inferred times contradict each other
  * @corrected:	number of times that a timestamp contradicted its source's clock
+ * @disorders:	number of times that a source's times contradicted the order of the messages
  * @inferred:	number of records with an inferred time
  * @backwards:	number of counts that went backwards, or that would make sums exceed their limit, found
  *		by an analysis
@@ -128,6 +129,7 @@ struct trace_stats {
 	unsigned int	worked_out;
 	unsigned int	contrary;
 	uint64_t	corrected;
+	uint64_t	disorders;
 	uint64_t	inferred;
 	uint64_t	backwards;
 	uint64_t	left_out;
