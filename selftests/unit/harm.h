@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Damages a trace in a random place. */
+#ifndef SELFTESTS_UNIT_HARM_H
+#define SELFTESTS_UNIT_HARM_H
+
+#include "gen_mixed.h"
+
+enum harm_kind {
+	HARM_NONE,	/* undamaged */
+	HARM_FLIP,	/* one bit of any byte */
+	HARM_VALUE,	/* one bit of a store's value */
+	HARM_TIME,	/* one bit of a timestamp */
+	HARM_TAG,	/* one bit of the type, source or tag */
+	HARM_ENDS,	/* one of the two bits that show where fields and messages end */
+	HARM_DROP,	/* a byte is missing */
+	HARM_TWICE,	/* a byte is doubled */
+	HARM_SWAP,	/* two bytes are exchanged */
+	HARM_ZEROS,	/* some bytes are 0 */
+	HARM_ONES,	/* some bytes are 0xff */
+	HARM_RANDOM,	/* some bytes are random */
+	HARM_REPEAT,	/* a block is doubled */
+	HARM_CUT,	/* a block is missing */
+	HARM_BOGUS,	/* two well-formed messages that no encoder sent */
+};
+
+/**
+ * struct harm - damage: @put bytes replaced @removed bytes at @at
+ * @kind:	kind of damage
+ * @data, @length: the damaged trace
+ */
+struct harm {
+	enum harm_kind	kind;
+	uint8_t		*data;
+	size_t		length;
+	size_t		at;
+	size_t		removed;
+	size_t		put;
+};
+
+/** harm_make() - make a damaged copy of a trace */
+void harm_make(struct harm *harm, const struct mixed *mixed, enum harm_kind kind, uint64_t *seed);
+
+/** harm_is_plain() - return whether only values and timestamps of messages are damaged */
+bool harm_is_plain(const struct harm *harm, const struct mixed *mixed);
+
+void harm_free(struct harm *harm);
+
+#endif /* SELFTESTS_UNIT_HARM_H */
