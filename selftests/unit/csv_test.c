@@ -218,6 +218,11 @@ TEST_F(command, counts_that_go_backwards_are_charged_only_to_enclosing_calls)
 		run(self, "decode -q --values delta trace.rtd");
 		EXPECT_EQ(NULL, strstr(self->out, "281474976710256"));
 		EXPECT_EQ(NULL, strstr(self->out, "1099511627376"));
+		run(self, "decode --strict --json trace.rtd");
+		EXPECT_EQ(1, self->status);
+		EXPECT_NE(NULL, strstr(self->err, ": 1 count went backwards, shown as unknown: "));
+		run(self, "decode --strict --values raw trace.rtd");
+		EXPECT_EQ(NULL, strstr(self->err, "went backwards"));
 	}
 }
 

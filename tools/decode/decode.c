@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* sifive-trace decode: prints the records of a trace. */
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -107,6 +108,7 @@ static int decode_trace(struct decode *decode, struct input *input)
 	uint32_t channels = trace_channels(input->trace);
 	const struct format *format = formats[decode->format];
 	struct format_options *output = &decode->output;
+	struct trace_stats also = { .backwards = 0 };
 	int error;
 
 	output->trace = options_first(&decode->common);
@@ -123,6 +125,7 @@ static int decode_trace(struct decode *decode, struct input *input)
 	output->input = input;
 	output->meta = &input->meta;
 	output->hz = input->hz;
+	output->backwards = &also.backwards;
 	output->channels = channels & (channels - 1);
 	output->threads = threads_new(&input->meta);
 	if (!output->threads) {
@@ -132,6 +135,10 @@ static int decode_trace(struct decode *decode, struct input *input)
 	threads_wrap(output->threads, trace_time_mask(input->trace));
 	error = write_records(decode, input);
 	threads_free(output->threads);
+	trace_add(input->trace, &also);
+	if (also.backwards && !decode->common.trace.quiet)
+		report("%s: %" PRIu64 " count%s went backwards, shown as unknown: records are in the wrong order, or the kernel's counts were wrong (Linux before 6.12)",
+		       output->trace, also.backwards, also.backwards == 1 ? "" : "s");
 	return error ? error :
 	       input_summary(input, format == &format_perf ? INPUT_PERF :
 				    format->flow ? INPUT_FLOW : INPUT_STORES);

@@ -27,6 +27,7 @@ enum values {
  * @hz:		ticks per second, or 0 if unknown
  * @output:	-o: a file or, for formats with several files, a folder; or NULL for the default
  * @values:	enum values
+ * @backwards:	number of counts that went backwards, for format_counter()
  * @channels:	show each record's channel, because several are decoded
  * @threads:	the trace's threads, for format_thread()
  */
@@ -39,6 +40,7 @@ struct format_options {
 	uint64_t		hz;
 	const char		*output;
 	enum values		values;
+	uint64_t		*backwards;
 	bool			channels;
 	struct threads		*threads;
 };
@@ -87,10 +89,11 @@ extern const struct format format_pc;
  * @record:	record
  * @i:		index of the counter in the record
  * @value:	set to the number
+ * @backwards:	incremented if the counter has gone backwards, so that its count is unknown
  *
  * Return: false if it is unknown.
  */
 bool format_counter(enum values values, const struct perfrec_record *record,
-		    unsigned int i, uint64_t *value);
+		    unsigned int i, uint64_t *value, uint64_t *backwards);
 
 #endif /* SIFIVE_TRACE_FORMAT_H */

@@ -16,6 +16,7 @@ struct csv {
 	struct output	*out;
 	struct symbols	*symbols;
 	enum values	values;
+	uint64_t	*backwards;
 	uint64_t	hz;
 	struct counters	counters;
 	struct threads	*threads;
@@ -34,6 +35,7 @@ static void *csv_open(const struct format_options *options)
 	}
 	csv->symbols = options->symbols;
 	csv->values = options->values;
+	csv->backwards = options->backwards;
 	csv->hz = options->hz;
 	csv->threads = options->threads;
 	csv->counters.meta = options->meta;
@@ -144,7 +146,7 @@ static void put_counters(struct csv *csv, const struct perfrec_record *record)
 		put_char(csv->out, ',');
 		if (counter[i] >= 0 &&
 		    format_counter(csv->values, record, (unsigned int)counter[i],
-				   &value))
+				   &value, csv->backwards))
 			put_number(csv->out, value, 0);
 	}
 	if (csv->counters.count > csv->columns && !csv->warned) {

@@ -41,6 +41,7 @@ struct listing {
 	bool			no_memory;
 	uint64_t		hz;
 	enum values		values;
+	uint64_t		*backwards;
 	struct counters		counters;	/* names of counters */
 	const struct input	*input;
 	struct range_scope	scope;		/* of --time */
@@ -342,7 +343,7 @@ static void on_joined(void *context, const struct perfrec_record *record, bool m
 	counters_names(&listing->counters, record->header, record->counters, name);
 	for (i = 0; i < record->counters; i++) {
 		put_format(listing->out, "%s %s ", i ? "," : ":", name[i]);
-		if (format_counter(listing->values, record, i, &value))
+		if (format_counter(listing->values, record, i, &value, listing->backwards))
 			put_number(listing->out, value, 0);
 		else
 			put_char(listing->out, '-');
@@ -423,6 +424,7 @@ static void *open_listing(const struct format_options *options, bool plain)
 	listing->symbols = options->symbols;
 	listing->hz = options->hz;
 	listing->values = options->values;
+	listing->backwards = options->backwards;
 	listing->counters.meta = options->meta;
 	listing->input = options->input;
 	listing->scope = range_scope(options->input->from, options->input->to);

@@ -17,6 +17,7 @@ struct json {
 	const struct input *input;
 	struct symbols	*symbols;
 	enum values	values;
+	uint64_t	*backwards;
 	uint64_t	hz;
 	struct counters	counters;
 	struct threads	*threads;
@@ -33,6 +34,7 @@ static void *json_open(const struct format_options *options)
 	json->input = options->input;
 	json->symbols = options->symbols;
 	json->values = options->values;
+	json->backwards = options->backwards;
 	json->hz = options->hz;
 	json->threads = options->threads;
 	json->counters.meta = options->meta;
@@ -230,7 +232,7 @@ static void json_record(void *context, const struct perfrec_record *record)
 	put_string(json->out, ",\"counters\":{");
 	counters_names(&json->counters, record->header, record->counters, name);
 	for (i = 0; i < record->counters; i++) {
-		if (!format_counter(json->values, record, i, &value))
+		if (!format_counter(json->values, record, i, &value, json->backwards))
 			continue;
 		if (any)
 			put_char(json->out, ',');

@@ -41,6 +41,7 @@ struct text {
 	struct symbols	*symbols;
 	struct threads	*threads;
 	enum values	values;
+	uint64_t	*backwards;
 	bool		channels;	/* show the channel */
 	uint64_t	hz;
 	/*
@@ -71,6 +72,7 @@ static void *text_open(const struct format_options *options)
 	text->threads = options->threads;
 	text->hz = options->hz;
 	text->values = options->values;
+	text->backwards = options->backwards;
 	text->channels = options->channels;
 	text->out = pager_open(options->output);
 	if (!text->out) {
@@ -321,7 +323,7 @@ static void put_function(struct text *text,
 }
 
 bool format_counter(enum values values, const struct perfrec_record *record,
-		    unsigned int i, uint64_t *value)
+		    unsigned int i, uint64_t *value, uint64_t *backwards)
 {
 	if (values == VALUES_RAW || !record->header) {
 		*value = record->sent[i];
@@ -329,8 +331,12 @@ bool format_counter(enum values values, const struct perfrec_record *record,
 	}
 	if (values == VALUES_DELTA) {
 		*value = record->delta[i];
-		return record->flags & PERFREC_DELTA_KNOWN && !turns_change(record, i) &&
-		       !counters_backwards(record, i, *value);
+		if (!(record->flags & PERFREC_DELTA_KNOWN) || turns_change(record, i))
+			return false;
+		if (!counters_backwards(record, i, *value))
+			return true;
+		++*backwards;
+		return false;
 	}
 	*value = record->value[i];
 	return record->flags & PERFREC_VALUE_KNOWN;
@@ -351,7 +357,8 @@ static void put_counters(struct text *text, const struct stream *stream,
 		if (counter[i] < 0)
 			put_spaces(text->out, text->width[i]);
 		else if (format_counter(text->values, record,
-					(unsigned int)counter[i], &value))
+					(unsigned int)counter[i], &value,
+					text->backwards))
 			put_number(text->out, value, text->width[i]);
 		else
 			put_right(text->out, "-", text->width[i]);

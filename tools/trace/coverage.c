@@ -293,9 +293,10 @@ void coverage_damage_json(const struct input *input, struct output *out)
 	put_format(out, "\"damage\":{\"encoder_losses\":%" PRIu64 ",\"lost_words\":%" PRIu64
 		   ",\"lost_places\":%" PRIu64 ",\"skipped_bytes\":%" PRIu64
 		   ",\"skipped_places\":%" PRIu64 ",\"cut_bytes\":%" PRIu64
-		   ",\"unknown_messages\":%" PRIu64 ",\"corrected_times\":%" PRIu64 "}",
+		   ",\"unknown_messages\":%" PRIu64 ",\"corrected_times\":%" PRIu64
+		   ",\"disordered_times\":%" PRIu64 "}",
 		   stats->errors, stats->lost_words, stats->losses, stats->gap_bytes, stats->gaps,
-		   stats->cut_bytes, stats->unknown, stats->corrected);
+		   stats->cut_bytes, stats->unknown, stats->corrected, stats->disorders);
 }
 
 uint64_t coverage_dropped(const struct input *input)

@@ -87,7 +87,7 @@ struct trace_options {
  * @disorders:	number of times that a source's times contradicted the order of the messages
  * @inferred:	number of records with an inferred time
  * @backwards:	number of counts that went backwards, or that would make sums exceed their limit, found
- *		by an analysis
+ *		by an analysis or by decode
  * @left_out:	number of calls, parts of the instruction trace, and threads that an analysis left out
  * @flow_losses: number of gaps in the instruction flow because of contradictions or damage
  * @stamped:	set if messages of stores have timestamps
@@ -266,7 +266,7 @@ void trace_settle(const struct trace *trace, uint32_t owner, unsigned int channe
 		  const struct perfrec_stamp *before);
 
 /**
- * trace_add() - add the results of instruction trace to the statistics
+ * trace_add() - add results of an analysis, or of decode, to the statistics
  * @stats:	number and times of the generated records, and the losses
  */
 void trace_add(struct trace *trace, const struct trace_stats *stats);
