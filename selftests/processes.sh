@@ -436,4 +436,27 @@ status all-ended 0 "-p A,B: the recording ends when all processes have ended"
 status few-files 125 "-p with more processes than the limit of open files: the recording fails"
 says few-files "too many open files: raise the limit (ulimit -Hn)" "-p with more processes than the limit of open files: the message says what to do"
 
+# Each process generates functions at the same addresses.
+board fpga -- '
+run generated sifive-trace record -i 1ms -g fp -b 16M -o generated.rtd $p/generated
+run generated-all sifive-trace record -a -i 1ms -b 64M -o generated-all.rtd $p/generated
+$p/generated 1000000 & for i in $(seq 600); do [ ! -e /tmp/perf-$!.map ] || break; sleep 0.1; done
+run generated-one sifive-trace record -p $! -i 1ms -b 16M -o generated-one.rtd sleep 1
+kill $! $(pidof generated)'
+
+sampled generated parent_one 10 "/tmp/perf-PID.map: a generated function has its name"
+sampled generated "parent two" 10 "/tmp/perf-PID.map: a name can contain spaces"
+sampled generated child_one 10 "/tmp/perf-PID.map: generated functions of two processes at the same address are distinguished"
+host export --format folded "$out/generated.rtd" | grep -q "main;call;child two "
+result $? "export: generated functions have their names and callers"
+host graph "$out/generated.rtd" | grep -q "parent two"
+result $? "graph: generated functions have their names"
+meta generated 'sorted(m["generated"]) == sorted("/tmp/perf-%d.map" % p["pid"] for p in m["processes"]) and m["files"] == "generated.rtd.maps"' \
+	"/tmp/perf-PID.map: the side-car file names the lists of generated functions"
+[ "$(find "$out/generated.rtd.maps/tmp" -name "perf-*.map" -perm 600 | wc -l)" = 2 ]
+result $? "/tmp/perf-PID.map: the files are copied, and only the user can read the copies"
+sampled generated-one "parent two" 10 "-p: generated functions have their names"
+sampled generated-all parent_one 10 "-a: generated functions have their names"
+sampled generated-all child_one 10 "-a: generated functions of two processes at the same address are distinguished"
+
 results_end

@@ -16,12 +16,17 @@
 
 #define NO_PROCESS	SIZE_MAX
 
-/* The process to which a writer belonged from @from to @to, including both. */
+/*
+ * The process to which a writer belonged from @from to @to, including both; @replaced: the process
+ * executed another program later
+ */
 struct writer {
 	struct places_writer	of;
 	bool			known;
 	uint64_t		from, to;
+	int64_t			pid;
 	size_t			process;
+	bool			replaced;
 };
 
 /**
@@ -67,6 +72,12 @@ static bool is_timed(const struct meta_object *object)
 	return object->from || object->to != UINT64_MAX;
 }
 
+/* Return whether an object was there only at some times or in some processes. */
+static bool is_limited(const struct meta_object *object)
+{
+	return is_timed(object) || object->ins;
+}
+
 static bool overlap(const struct meta_object *a, const struct meta_object *b)
 {
 	return a->start < b->end && b->start < a->end;
@@ -78,7 +89,7 @@ static bool is_shared(const struct meta *meta, size_t i)
 	const struct meta_object *object = &meta->object[i];
 	size_t j;
 
-	if ((!is_timed(object) && !object->ins) || object->end - object->start > OBJECT_MAX)
+	if (!is_limited(object) || object->end - object->start > OBJECT_MAX)
 		return false;
 	for (j = 0; j < meta->objects; j++)
 		if (j != i && overlap(object, &meta->object[j]))
@@ -146,7 +157,7 @@ static void fill(struct places *places)
 		struct place *place = &places->place[i];
 
 		place->meta = &places->meta->object[i];
-		if (!is_shared(places->meta, i))
+		if (!is_shared(places->meta, i) && !(places->meta->lists && is_limited(place->meta)))
 			continue;
 		place->shift = next - place->meta->start;
 		/* Keep @next aligned, so addresses keep their offset within a page. */
@@ -171,17 +182,17 @@ int places_new(const struct meta *meta, struct places **places)
 	struct places *made;
 
 	*places = NULL;
-	if (!any_shared(meta))
+	if (!any_shared(meta) && !meta->lists)
 		return 0;
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return -1;
 	made->meta = meta;
-	made->place = calloc(meta->objects, sizeof(*made->place));
+	made->place = calloc(meta->objects + 1, sizeof(*made->place));
 	made->thread = calloc(meta->threads + 1, sizeof(*made->thread));
 	made->process = calloc(meta->processes + 1, sizeof(*made->process));
-	made->sorted = calloc(meta->objects, sizeof(*made->sorted));
-	made->reach = calloc(meta->objects, sizeof(*made->reach));
+	made->sorted = calloc(meta->objects + 1, sizeof(*made->sorted));
+	made->reach = calloc(meta->objects + 1, sizeof(*made->reach));
 	if (!made->place || !made->thread || !made->process || !made->sorted || !made->reach) {
 		places_free(made);
 		return -1;
@@ -263,18 +274,20 @@ static int64_t find_pid(const struct places *places, uint64_t time, struct write
 /* Find the entry for the program that the writer's process was executing at a time. */
 static void find_process(const struct places *places, uint64_t time, struct writer *writer)
 {
-	const int64_t pid = find_pid(places, time, writer);
 	const struct meta *meta = places->meta;
 	size_t i;
 
-	for (i = 0; pid >= 0 && i < meta->processes; i++) {
+	writer->pid = find_pid(places, time, writer);
+	for (i = 0; writer->pid >= 0 && i < meta->processes; i++) {
 		const struct span *process = &places->process[i];
 
-		if (meta->process[i].pid != pid)
+		if (meta->process[i].pid != writer->pid)
 			continue;
+		writer->replaced = writer->process != NO_PROCESS;
 		/* A process can write records shortly before it saves its start time. */
 		if (process->from <= time || writer->process == NO_PROCESS) {
 			writer->process = i;
+			writer->replaced = false;
 			if (process->from <= time && process->from > writer->from)
 				writer->from = process->from;
 		} else if (process->from <= writer->to) {
@@ -283,15 +296,12 @@ static void find_process(const struct places *places, uint64_t time, struct writ
 	}
 }
 
-/* Return the index of a writer's process, or NO_PROCESS if unknown. */
-static size_t process_of(struct places *places, uint64_t time,
-			 const struct places_writer *of)
+/* Return a writer's process, from the cache if it is there. */
+static const struct writer *find_writer(struct places *places, uint64_t time,
+					const struct places_writer *of)
 {
-	struct writer *writer;
+	struct writer *writer = &places->writer[(of->named ? of->thread : of->channel) % CACHE];
 
-	if (!of || !places->meta->processes)
-		return NO_PROCESS;
-	writer = &places->writer[(of->named ? of->thread : of->channel) % CACHE];
 	if (!writer->known || !is_one(&writer->of, of) ||
 	    !is_within(time, writer->from, writer->to)) {
 		*writer = (struct writer){
@@ -299,7 +309,24 @@ static size_t process_of(struct places *places, uint64_t time,
 		};
 		find_process(places, time, writer);
 	}
-	return writer->process;
+	return writer;
+}
+
+/* Return the index of a writer's process, or NO_PROCESS if unknown. */
+static size_t process_of(struct places *places, uint64_t time, const struct places_writer *of)
+{
+	return of && places->meta->processes ? find_writer(places, time, of)->process : NO_PROCESS;
+}
+
+int64_t places_process(struct places *places, const uint64_t *time,
+		       const struct places_writer *of)
+{
+	const struct writer *writer = time && of ? find_writer(places, *time, of) : NULL;
+
+	if (!writer || writer->replaced ||
+	    (places->meta->processes && writer->process == NO_PROCESS))
+		return -1;
+	return writer->pid;
 }
 
 static bool has_process(const struct meta *meta, const struct meta_object *object,
@@ -343,7 +370,7 @@ uint64_t places_find(struct places *places, uint64_t address, const uint64_t *ti
 	struct place *found = NULL;
 	size_t i, process;
 
-	if (!places || !time)
+	if (!places || !places->count || !time)
 		return address;
 	process = process_of(places, *time, writer);
 	if ((process != NO_PROCESS || !places->meta->processes) &&

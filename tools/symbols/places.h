@@ -18,7 +18,7 @@ struct places;
  * places_new() - find objects that shared addresses
  * @meta:	the side-car file, which must outlive the places
  * @places:	set to the objects, or NULL in the usual case that no two objects had the same
- *		addresses
+ *		addresses, and no lists of generated functions
  *
  * Return: 0, or -1 if out of memory.
  */
@@ -47,6 +47,13 @@ struct places_writer {
 	bool		named;		/* the record's header names the thread */
 	uint32_t	thread;		/* thread id, valid if @named is set */
 };
+
+/**
+ * places_process() - return the id of a writer's process, or -1 if it is unknown, or if the process
+ * executed another program later
+ */
+int64_t places_process(struct places *places, const uint64_t *time,
+		       const struct places_writer *writer);
 
 /**
  * places_find() - translate an address to the separate address of the object that was there

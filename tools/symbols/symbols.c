@@ -12,6 +12,7 @@
 
 #include "command.h"
 #include "compare.h"
+#include "generated.h"
 #include "hash.h"
 #include "image.h"
 #include "kernel.h"
@@ -78,11 +79,13 @@ struct symbols {
 	struct object	*object;	/* objects by start */
 	size_t		objects;
 	struct places	*places;
+	struct generated *generated;
+	bool		any;		/* there are objects or generated functions */
 	uint64_t	time;
 	bool		time_known;
 	struct places_writer writer;
 	bool			writer_known;
-	bool			processes;	/* the side-car file lists several processes */
+	bool			processes;	/* the writer's process matters */
 	const char	*trace;		/* trace with the kernel's names, or NULL */
 	struct kernel	*kernel;
 	char		*given[SYMBOLS_FILES_MAX];
@@ -172,7 +175,8 @@ static bool add_meta_objects(struct symbols *symbols, const struct meta *meta)
 
 	symbols->object = calloc(meta->objects + SYMBOLS_FILES_MAX,
 				 sizeof(*symbols->object));
-	if (!symbols->object || places_new(meta, &symbols->places))
+	if (!symbols->object || places_new(meta, &symbols->places) ||
+	    generated_new(meta, &symbols->generated))
 		return false;
 	for (i = 0; i < meta->objects; i++) {
 		const struct meta_object *from = &meta->object[i];
@@ -188,7 +192,7 @@ static bool add_meta_objects(struct symbols *symbols, const struct meta *meta)
 		to->given = given_file(symbols, to);
 	}
 	symbols->objects = meta->objects;
-	symbols->processes = meta->processes;
+	symbols->processes = meta->processes || meta->lists;
 	return true;
 }
 
@@ -325,6 +329,7 @@ struct symbols *symbols_open(const struct symbols_options *options,
 		symbols_close(symbols);
 		return NULL;
 	}
+	symbols->any = symbols->objects || symbols->generated;
 	qsort(symbols->object, symbols->objects, sizeof(*symbols->object),
 	      by_start);
 	if (!find_same(symbols)) {
@@ -354,6 +359,7 @@ void symbols_close(struct symbols *symbols)
 	for (i = 0; i < symbols->options->files; i++)
 		free(symbols->given[i]);
 	kernel_close(symbols->kernel);
+	generated_free(symbols->generated);
 	places_free(symbols->places);
 	free(symbols->object);
 	free(symbols->debug);
@@ -388,15 +394,6 @@ void symbols_where(struct symbols *symbols, const struct perfrec_record *record)
 	symbols->writer = (struct places_writer){ .channel = record->channel };
 	symbols->writer.thread = perfrec_thread(record);
 	symbols->writer.named = symbols->writer.thread != 0;
-}
-
-uint64_t symbols_place(const struct symbols *symbols, uint64_t address)
-{
-	if (!symbols)
-		return address;
-	return places_find(symbols->places, address,
-			   symbols->time_known ? &symbols->time : NULL,
-			   symbols->writer_known ? &symbols->writer : NULL);
 }
 
 uint64_t symbols_place_at(const struct symbols *symbols, uint64_t address,
@@ -481,7 +478,7 @@ static void open_object(struct symbols *symbols, struct object *object)
 	       object->path);
 }
 
-static struct object *find_object(struct symbols *symbols, uint64_t address)
+static struct object *find_object(const struct symbols *symbols, uint64_t address)
 {
 	size_t low = 0, high = symbols->objects;
 
@@ -496,6 +493,32 @@ static struct object *find_object(struct symbols *symbols, uint64_t address)
 	if (!low || address > symbols->object[low - 1].last)
 		return NULL;
 	return &symbols->object[low - 1];
+}
+
+/* An object in memory without a file can contain generated functions. */
+static bool has_file(const struct object *object)
+{
+	return object && strncmp(object->path, "/memfd:", 7);
+}
+
+/* Not inlined, because most traces need no places. */
+static __attribute__((noinline)) uint64_t
+find_place(const struct symbols *symbols, uint64_t address)
+{
+	const struct places_writer *writer = symbols->writer_known ? &symbols->writer : NULL;
+	const uint64_t *time = symbols->time_known ? &symbols->time : NULL;
+	uint64_t place;
+
+	place = places_find(symbols->places, address, time, writer);
+	if (!symbols->generated || has_file(find_object(symbols, place)))
+		return place;
+	address = generated_place(symbols->generated, symbols->places, address, time, writer);
+	return generated_is(address) ? address : place;
+}
+
+uint64_t symbols_place(const struct symbols *symbols, uint64_t address)
+{
+	return symbols && symbols->places ? find_place(symbols, address) : address;
 }
 
 /* Return NULL if the name remains as it is. */
@@ -604,7 +627,7 @@ static void look_up(struct symbols *symbols, uint64_t address,
 	struct object *object = find_object(symbols, address);
 	struct image *image;
 
-	if (find_mark(address, symbol))
+	if (find_mark(address, symbol) || generated_find(symbols->generated, address, symbol))
 		return;
 	if (!object || !strcmp(object->path, META_KERNEL)) {
 		find_kernel(symbols, address, symbol);
@@ -641,7 +664,7 @@ bool symbols_find(struct symbols *symbols, uint64_t address,
 	const uint64_t place = symbols_place(symbols, address);
 	struct answer *answer;
 
-	if (!symbols || (!symbols->objects && !perfrec_is_kernel(address)))
+	if (!symbols || (!symbols->any && !perfrec_is_kernel(address)))
 		return find_mark(address, symbol);
 	answer = &symbols->cache[hash_place(place, CACHE_BITS)];
 	if (!answer->valid || answer->address != place) {
@@ -766,33 +789,4 @@ uint64_t symbols_caller(struct symbols *symbols, uint64_t call_site)
 	caller->call_site = call_site;
 	caller->function = function ? function->start + object->bias : 0;
 	return caller->function;
-}
-
-/* Copy as much of the text as fits before @end, with a NUL. Return the end of the copy. */
-static char *put_part(char *to, const char *end, const char *text, size_t length)
-{
-	const size_t room = (size_t)(end - to) - 1;
-
-	length = length < room ? length : room;
-	memcpy(to, text, length);
-	to[length] = '\0';
-	return to + length;
-}
-
-void symbol_name(const struct symbol *symbol, uint64_t address, char *text,
-		 unsigned int size)
-{
-	const char *name = symbol->function ? symbol->function : symbol->object, *end = text + size;
-	char offset[3 + 16 + TEXT_SPARE] = "+0x";
-
-	if (name)
-		text = put_part(text, end, name, strlen(name));
-	if (symbol->function && address == symbol->start)
-		return;
-	if (symbol->function)
-		address -= symbol->start;
-	else if (name)
-		address = symbol->offset;
-	*text_hex(offset + 3, address, 1) = '\0';
-	put_part(text, end, name ? offset : offset + 1, strlen(name ? offset : offset + 1));
 }

@@ -73,21 +73,6 @@ static int read_arguments(struct attached *process)
 	return 0;
 }
 
-/* Read the process's parent and start time; the name in parentheses may contain any characters. */
-static void read_stat(struct attached *process)
-{
-	char text[1024], *end;
-	int parent;
-
-	read_file(process->is.pid, "stat", text, sizeof(text));
-	end = strrchr(text, ')');
-	/* Fields 4 and 22. */
-	if (end && sscanf(end,
-			  ") %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %"
-			  SCNu64, &parent, &process->began) == 2)
-		process->is.parent = parent;
-}
-
 static void free_process(struct attached *process)
 {
 	free(process->is.exe);
@@ -124,7 +109,7 @@ static int look_at(struct attached *process, pid_t pid)
 	 * Read this last, so that the data read so far is not from an earlier process
 	 * with the same id.
 	 */
-	read_stat(process);
+	proc_stat(process->is.pid, &process->is.parent, &process->began);
 	return 0;
 }
 

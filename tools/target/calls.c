@@ -134,18 +134,6 @@ static void make_folders(char *path)
 	}
 }
 
-int calls_folder(const char *folder)
-{
-	struct stat status;
-
-	if ((!mkdir(folder, 0777) || errno == EEXIST) && !lstat(folder, &status) &&
-	    S_ISDIR(status.st_mode) && status.st_uid == geteuid())
-		return 0;
-	report("%s: cannot be created, or belongs to another user: no file is copied; remove it, or choose another name with -o",
-	       folder);
-	return -1;
-}
-
 /* Copy the vdso from this process, because its one or two pages are the same in all processes. */
 void calls_vdso(const char *folder)
 {

@@ -38,13 +38,6 @@ int calls_choose(struct sifive_trace_config *take, int mode, bool all, bool chil
 /** calls_describe() - write "instruction":{...} of a side-car file; @of is an enum calls_of */
 void calls_describe(struct output *out, const struct sifive_trace_config *take, int of);
 
-/**
- * calls_folder() - create a folder for copies of files
- *
- * Return: 0, or -1 after reporting that the folder cannot be created or belongs to another user.
- */
-int calls_folder(const char *folder);
-
 /** calls_vdso() - copy the vdso into a folder; a failure is reported */
 void calls_vdso(const char *folder);
 

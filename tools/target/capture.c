@@ -224,8 +224,10 @@ int capture_describe(const char *path, const struct perf_setup *setup,
 			   setup->switch_channel, setup->encoders);
 	if (details->hit && details->hit->function)
 		trigger_describe(out, details->hit, details->clock);
-	if (objects && objects->files)
-		put_files(out, objects->files);
+	if ((objects && objects->files) || (details->maps && details->maps->made))
+		put_files(out, details->maps ? details->maps->folder : objects->files);
+	if (details->maps)
+		perf_maps_write(details->maps, out);
 	error = details->tree && tree_write(details->tree, details->names, details->kernel, out);
 	if (details->names && !details->tree)
 		names_write(details->names, out);

@@ -10,6 +10,7 @@
 #include "drain.h"
 #include "launch.h"
 #include "objects.h"
+#include "perf_maps.h"
 #include "select.h"
 #include "tree.h"
 #include "trigger.h"
@@ -65,6 +66,7 @@ int capture_try(const struct perf_setup *wanted, bool threads, struct capture_ma
  * @tree:	the processes, whose own lists of objects are written instead of @objects
  * @names:	the names of threads that do not use the library
  * @kernel:	objects that all processes of @tree share
+ * @maps:	lists of generated functions
  * @hit:	call that triggered the snapshot; ignored if its @function is NULL
  * @clock:	converts the times of @hit; set if @hit is
  */
@@ -75,6 +77,7 @@ struct capture_details {
 	struct tree			*tree;
 	struct names			*names;
 	const struct objects		*kernel;
+	const struct perf_maps		*maps;
 	const struct trigger_hit	*hit;
 	const struct trigger_clock	*clock;
 };

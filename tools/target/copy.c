@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../command.h"
@@ -22,6 +23,18 @@ static bool copy_bytes(FILE *file, struct output *out, const char *from)
 	if (ferror(file))
 		report("%s: cannot read: %s", from, strerror(errno));
 	return !ferror(file);
+}
+
+int copy_folder(const char *folder)
+{
+	struct stat status;
+
+	if ((!mkdir(folder, 0777) || errno == EEXIST) && !lstat(folder, &status) &&
+	    S_ISDIR(status.st_mode) && status.st_uid == geteuid())
+		return 0;
+	report("%s: cannot be created, or belongs to another user: no file is copied; remove it, or choose another name with -o",
+	       folder);
+	return -1;
 }
 
 int copy_file(const char *from, const char *to)

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Copies a file. */
+/* Copies files. */
 #ifndef SIFIVE_TRACE_COPY_H
 #define SIFIVE_TRACE_COPY_H
+
+/**
+ * copy_folder() - create a folder for copies of files
+ *
+ * Return: 0, or -1 after reporting that the folder cannot be created or belongs to another user.
+ */
+int copy_folder(const char *folder);
 
 /**
  * copy_file() - copy a file, replacing another one atomically

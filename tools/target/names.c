@@ -205,6 +205,15 @@ void names_event(struct names *names, const struct perf_event_header *record)
 
 /* ---- the side-car file --------------------------------------------------------- */
 
+void names_each(const struct names *names, void (*use)(void *argument, pid_t pid), void *argument)
+{
+	size_t i;
+
+	for (i = 0; i < names->count; i++)
+		if (names->thread[i].tid == names->thread[i].pid)
+			use(argument, names->thread[i].pid);
+}
+
 void names_omit(struct names *names, pid_t tid)
 {
 	struct names_thread *thread = find(names, tid);

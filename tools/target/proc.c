@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* See proc.h. */
 #include <dirent.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,29 @@ int proc_each(const char *path, int (*use)(void *argument, pid_t id), void *argu
 	}
 	closedir(folder);
 	return result;
+}
+
+bool proc_stat(pid_t pid, pid_t *parent, uint64_t *began)
+{
+	char path[64], text[1024] = "", *end;
+	uint64_t ticks;
+	int id, fields = 0;
+	FILE *stat;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	stat = fopen(path, "re");
+	if (!stat)
+		return false;
+	if (fread(text, 1, sizeof(text) - 1, stat) && (end = strrchr(text, ')')))
+		/* The name in parentheses can contain any characters. Fields 4 and 22 follow. */
+		fields = sscanf(end, ") %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d "
+				"%*d %*d %*d %*d %*d %" SCNu64, &id, &ticks);
+	fclose(stat);
+	if (fields != 2)
+		return false;
+	*parent = id;
+	*began = ticks;
+	return true;
 }
 
 bool proc_status(pid_t id, const char *name, char *text, size_t size)

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /**
@@ -15,6 +16,14 @@
  * Return: the last value of @use, or -1 with errno if the folder cannot be read.
  */
 int proc_each(const char *path, int (*use)(void *argument, pid_t id), void *argument);
+
+/**
+ * proc_stat() - read a process's parent and start time from /proc/PID/stat
+ * @began:	set to the time since boot in ticks of sysconf(_SC_CLK_TCK)
+ *
+ * Return: false, and change nothing, if the process has ended.
+ */
+bool proc_stat(pid_t pid, pid_t *parent, uint64_t *began);
 
 /**
  * proc_status() - read a field of /proc/PID/status

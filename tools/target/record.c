@@ -557,6 +557,7 @@ static int record(struct recording *r)
 			return EXIT_RECORD;
 		r->join = false;
 	}
+	r->maps.began = time(NULL);
 	launch_begin();
 	r->mask = recording_restrict(r);
 	error = record_filtered(r);

@@ -16,6 +16,7 @@
 
 #include "../command.h"
 #include "../trace/meta.h"
+#include "copy.h"
 #include "files.h"
 #include "kallsyms.h"
 #include "machine.h"
@@ -55,6 +56,31 @@ static void set_clock(struct recording *r)
 		r->attach.process[i].objects.clock = r->objects.clock;
 }
 
+static void copy_map(void *maps, pid_t pid)
+{
+	perf_maps_copy(maps, pid);
+}
+
+/* Copy the lists of functions that the recorded processes have generated. */
+static void copy_maps(struct recording *r)
+{
+	size_t i;
+
+	if (!r->maps.folder)
+		snprintf(r->files, sizeof(r->files), "%s.maps", r->output);
+	r->maps.folder = r->files;
+	r->maps.count = 0;
+	r->maps.bytes = 0;
+	if (r->launched.pid > 0 && !recording_attaches(r))
+		perf_maps_copy(&r->maps, r->launched.pid);
+	for (i = 0; i < r->attach.count; i++)
+		perf_maps_copy(&r->maps, r->attach.process[i].is.pid);
+	if (*r->tree.folder)
+		tree_each(&r->tree, copy_map, &r->maps);
+	if (r->all)
+		names_each(&r->names, copy_map, &r->maps);
+}
+
 /* Write the part of a side-car file that describes settings and programs to @path. */
 static int describe(struct recording *r, const char *path, const struct trigger_clock *clock)
 {
@@ -62,7 +88,8 @@ static int describe(struct recording *r, const char *path, const struct trigger_
 	const struct capture_details details = {
 		.launch = r->attach.count > 1 ? NULL : &program, .calls = r->calls,
 		.objects = &r->objects, .tree = *r->tree.folder ? &r->tree : NULL,
-		.names = r->names.thread ? &r->names : NULL, .kernel = &r->shared, .hit = &r->hit, .clock = clock,
+		.names = r->names.thread ? &r->names : NULL, .kernel = &r->shared, .maps = &r->maps,
+		.hit = &r->hit, .clock = clock,
 	};
 
 	if (recording_attaches(r))
@@ -82,6 +109,7 @@ static int write_capture(struct recording *r, const char *path)
 		return -1;
 	}
 	close(fd);
+	copy_maps(r);
 	error = describe(r, description, &r->objects.clock) ||
 		capture_save(r->device.fd, path, description, NULL,
 			     r->drain.sinks ? &r->drain : NULL, r->device.ran,
@@ -325,11 +353,12 @@ static void copy_kernel(struct recording *r)
 static void begin_copies(struct recording *r)
 {
 	snprintf(r->files, sizeof(r->files), "%s.%s", r->output, r->archive ? "files" : "vdso");
-	if (calls_folder(r->files)) {
+	if (copy_folder(r->files)) {
 		r->archive = false;
 		return;
 	}
-	r->objects.files = r->files;
+	r->objects.files = r->maps.folder = r->files;
+	r->maps.made = true;
 	calls_vdso(r->files);
 	if (r->calls > CALLS_USER)
 		copy_kernel(r);

@@ -16,6 +16,7 @@
 #include "drain.h"
 #include "kcore.h"
 #include "launch.h"
+#include "perf_maps.h"
 #include "program.h"
 #include "select.h"
 #include "tree.h"
@@ -84,6 +85,7 @@
  * @files:	path of the folder for copies
  * @kernel:	the copy of the kernel's code, if its calls were requested
  * @shared:	its objects, if @tree describes those of the processes
+ * @maps:	copies of the lists of generated functions
  * @archive:	set by --archive, to copy the objects' files
  * @mask:	file mode mask of the program
  */
@@ -138,6 +140,7 @@ struct recording {
 	char		files[PATH_MAX + 8];
 	struct kcore	kernel;
 	struct objects	shared;
+	struct perf_maps maps;
 	bool		archive;
 	mode_t		mask;
 	struct tree	tree;

@@ -620,6 +620,8 @@ static void read_files(struct reader *reader, struct json_object *object, struct
 		complain(reader, "files", "the name of a folder");
 	else if (name && asprintf(&meta->files, "%.*s%s", length, reader->name, name) < 0)
 		meta->files = NULL;
+	meta->generated = read_strings(reader, object, "generated", META_PROCESSES_MAX,
+				       &meta->lists);
 }
 
 /* If the value is unknown, omit the kernel's instructions. */
@@ -717,10 +719,7 @@ void meta_init(struct meta *meta)
 	};
 }
 
-/*
- * Return whether the parsed text is within the limits. Commas in strings are also counted, but no
- * recorder writes that many of them.
- */
+/* Return whether the text is within the limits. No recorder writes that many commas in strings. */
 static bool is_fair(const char *text, size_t length)
 {
 	size_t groups = 0, values = 1, i;
@@ -782,6 +781,7 @@ int meta_parse(const char *name, const char *text, size_t length, struct meta *m
 void meta_free(struct meta *meta)
 {
 	free(meta->files);
+	free(meta->generated);
 	free(meta->arg);
 	free(meta->part.function);
 	free(meta->source);

@@ -17,6 +17,8 @@
  *			repeated
  *	per_thread	boolean: counts are per thread, not per hart
  *	files		name of a folder beside this file, with copies of the objects' files
+ *	generated	[path] of lists, in that folder, of functions that processes generated:
+ *			/tmp/perf-PID.map
  *	exe, args	the program, and its arguments as an array
  *	host, board	the machine's name, and its model
  *	sources		[{ src, hart, cpu }]
@@ -313,6 +315,7 @@ struct meta_rest {
  * @flow:	set if the trace contains instruction trace
  * @calls:	enum meta_calls, if @flow is set
  * @files:	path of the folder of copies, or NULL if there is none
+ * @generated:	names of @lists files in that folder
  * @piece:	piece number, or -1 if the recording is not split into pieces
  * @continued:	set if another piece follows
  * @in:		indexes of processes, for all objects
@@ -336,6 +339,8 @@ struct meta {
 	bool			ts_channels;
 	bool			early;
 	char			*files;
+	const char		**generated;
+	size_t			lists;
 	const char		*exe;
 	const char		*host;
 	const char		*board;
