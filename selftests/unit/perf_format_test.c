@@ -243,7 +243,7 @@ TEST_F(command, lines_of_sources_are_in_the_order_of_their_words)
 	begin(&self->gen, &stream[1], 1, 2);
 	self->gen.now = 2000;
 	stores(&self->gen, 0, WORDS({ 1, 1 }, { 4, FIB }));
-	stores(&self->gen, 1, WORDS({ 1, 2 }, { 4, FIB }, { 4, 1 }));
+	stores(&self->gen, 1, WORDS({ 1, 2 }, { 4, FIB }, { 4, 1 }, { 4, 5 }));
 	stores(&self->gen, 0, WORDS({ 4, MAIN }, { 4, 2 }, { 4, 3 }));
 	for (i = 0; i < 300; i++)
 		gen_record(&stream[1], 2, &at, value);
@@ -254,9 +254,10 @@ TEST_F(command, lines_of_sources_are_in_the_order_of_their_words)
 	    " grep -e 'Index=[01]. .Value=[^78]' -e Func -e 'PC=0x00021' decode_sample.perf");
 	EXPECT_STREQ(
 		"[1] 2003 PC=0x00021000 [Address] ffl:sample/fib.c:fib:12\n"
-		"[0] 2005 [Func Exit] [Func at 0x00021000] [Returning to 0x00020000] ffl:sample/fib.c:main:20\n"
-		"[0] 2007 PC=0x00020000 [Perf Cntr] [Index=0] [Value=2]  ffl:sample/fib.c:main:20\n"
-		"[1] 2008 PC=0x00021000 [Perf Cntr] [Index=0] [Value=1]  ffl:sample/fib.c:fib:12\n"
+		"[1] 2005 PC=0x00021000 [Perf Cntr] [Index=0] [Value=1]  ffl:sample/fib.c:fib:12\n"
+		"[0] 2006 [Func Exit] [Func at 0x00021000] [Returning to 0x00020000] ffl:sample/fib.c:main:20\n"
+		"[0] 2008 PC=0x00020000 [Perf Cntr] [Index=0] [Value=2]  ffl:sample/fib.c:main:20\n"
+		"[1] 2009 PC=0x00021000 [Perf Cntr] [Index=1] [Value=5]  ffl:sample/fib.c:fib:12\n"
 		"[0] 9000 PC=0x00020000 [Perf Cntr] [Index=1] [Value=4294967299]  ffl:sample/fib.c:main:20\n",
 		self->out);
 }
