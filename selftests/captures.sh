@@ -48,7 +48,8 @@ sifive-trace record -o end.rtd $p/busy-static 100000 2>end.err & command=$!
 until pidof busy-static >/dev/null; do sleep 0.1; done
 kill $command; wait $command; echo $? >end.rc
 sifive-trace record -C 0 -o ended.rtd --on-full drain $p/busy-static 100000 2>ended.err & command=$!
-until [ -s ended.rtd ]; do sleep 0.1; done
+# Wait for samples; the header alone has 64 bytes.
+until [ -s ended.rtd ] && [ "$(wc -c <ended.rtd)" -gt 1000 ]; do sleep 0.1; done
 kill $command; wait $command; echo $? >ended.rc
 
 unnamed() { mkdir "/tmp/$2"; cp /target/libsifive-perf.so "/tmp/$2"; rec $1 --library "/tmp/$2/libsifive-perf.so" $p/plain; }
