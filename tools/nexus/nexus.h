@@ -290,6 +290,12 @@ static inline uint64_t nexus_highest_bit(uint64_t bits)
 	return bits ? 1ull << (63 - __builtin_clzll(bits)) : 0;
 }
 
+/** nexus_is_absolute() - return whether a message has an absolute timestamp */
+static inline bool nexus_is_absolute(const struct nexus_message *message)
+{
+	return message->flags & NEXUS_SYNC && message->flags & NEXUS_TIMESTAMP;
+}
+
 /** nexus_is_branch() - return whether a message belongs to instruction trace */
 static inline bool nexus_is_branch(const struct nexus_message *message)
 {

@@ -150,7 +150,7 @@ static void on_contradiction(struct scan *scan, struct sight *sight,
 
 static void on_message(struct scan *scan, struct nexus_message *message)
 {
-	const bool absolute = message->flags & NEXUS_SYNC && message->flags & NEXUS_TIMESTAMP;
+	const bool absolute = nexus_is_absolute(message);
 	struct sight *sight = &scan->sight[message->src];
 
 	if (message->flags & NEXUS_UNKNOWN_TCODE || message->tcode == NEXUS_ERROR) {

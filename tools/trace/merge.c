@@ -264,7 +264,7 @@ static const char *check_message(struct input *in)
 	 */
 	if (message->flags & NEXUS_CONTRARY && !*doubtful)
 		return "a time that contradicts earlier ones";
-	if (message->flags & NEXUS_SYNC && message->flags & NEXUS_TIMESTAMP)
+	if (nexus_is_absolute(message))
 		*doubtful = false;
 	return NULL;
 }

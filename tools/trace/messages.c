@@ -151,7 +151,7 @@ static int on_item(struct trace *trace, enum nexus_item item,
 			damage(trace, -1, message);
 		return queue_event(trace, item, message);
 	}
-	if (message->flags & NEXUS_TIMESTAMP && message->flags & NEXUS_SYNC) {
+	if (nexus_is_absolute(message)) {
 		if (head_check(&trace->head, &trace->nexus, message))
 			trace->stats.corrected++;
 		else

@@ -238,9 +238,7 @@ static void give_message(struct trace *trace, enum stages_item item,
 /* Return whether an event ends the doubts about the times of its source. */
 static bool is_absolute(const struct clocks_event *event)
 {
-	const uint8_t flags = NEXUS_SYNC | NEXUS_TIMESTAMP;
-
-	return event->item == NEXUS_MESSAGE && (event->message.flags & flags) == flags;
+	return event->item == NEXUS_MESSAGE && nexus_is_absolute(&event->message);
 }
 
 /* Mark a batch's doubtful times as inferred, after the message at @offset. */
@@ -415,17 +413,19 @@ static int on_message(struct trace *trace, const struct nexus_message *message)
 
 static int on_event(struct trace *trace, const struct clocks_event *event)
 {
-	struct nexus_message message = event->message;
+	struct nexus_message doubtful;
 
-	if (event->item == NEXUS_MESSAGE) {
-		if (is_absolute(event))
-			trace->doubted[message.src] = false;
-		else if (trace->doubted[message.src] && message.flags & NEXUS_TIME_KNOWN)
-			message.flags |= NEXUS_TIME_INFERRED;
-		return on_message(trace, &message);
+	if (event->item != NEXUS_MESSAGE) {
+		records_gap(trace, &event->message);
+		return 0;
 	}
-	records_gap(trace, &event->message);
-	return 0;
+	if (is_absolute(event))
+		trace->doubted[event->message.src] = false;
+	if (!trace->doubted[event->message.src] || !(event->message.flags & NEXUS_TIME_KNOWN))
+		return on_message(trace, &event->message);
+	doubtful = event->message;
+	doubtful.flags |= NEXUS_TIME_INFERRED;
+	return on_message(trace, &doubtful);
 }
 
 static void on_switch(void *context, const struct trace_switch *record)

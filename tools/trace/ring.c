@@ -271,7 +271,7 @@ static void on_message(struct pass *pass, const struct nexus_message *message)
 		chain->done = true;
 		return;
 	}
-	if (message->flags & NEXUS_SYNC && message->flags & NEXUS_TIMESTAMP) {
+	if (nexus_is_absolute(message)) {
 		absolute(pass, message->src, message->time & pass->mask);
 		chain->done = true;
 	} else if (message->tcode == NEXUS_ERROR) {
