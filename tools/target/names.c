@@ -205,7 +205,7 @@ void names_event(struct names *names, const struct perf_event_header *record)
 
 /* ---- the side-car file --------------------------------------------------------- */
 
-void names_each(const struct names *names, void (*use)(void *argument, pid_t pid), void *argument)
+void names_each(const struct names *names, int (*use)(void *argument, pid_t pid), void *argument)
 {
 	size_t i;
 

@@ -53,8 +53,8 @@ void names_add_all(struct names *names);
  */
 void names_event(struct names *names, const struct perf_event_header *record);
 
-/** names_each() - pass the id of each process to @use */
-void names_each(const struct names *names, void (*use)(void *argument, pid_t pid), void *argument);
+/** names_each() - pass the id of each process to @use, whose value is ignored */
+void names_each(const struct names *names, int (*use)(void *argument, pid_t pid), void *argument);
 
 /** names_omit() - do not write this thread, because the library has described it */
 void names_omit(struct names *names, pid_t tid);

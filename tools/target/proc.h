@@ -10,7 +10,7 @@
 
 /**
  * proc_each() - pass on the id of each process or thread with an entry in a folder
- * @path:	/proc, or a folder of a process's threads
+ * @path:	/proc, a folder of a process's threads, or another one whose entries begin with ids
  * @use:	called with @argument for each id, until it returns non-zero
  *
  * Return: the last value of @use, or -1 with errno if the folder cannot be read.

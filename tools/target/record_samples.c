@@ -20,6 +20,7 @@
 #include "files.h"
 #include "kallsyms.h"
 #include "machine.h"
+#include "proc.h"
 #include "rotate.h"
 #include "sidecar.h"
 #include "snapshot.h"
@@ -56,9 +57,10 @@ static void set_clock(struct recording *r)
 		r->attach.process[i].objects.clock = r->objects.clock;
 }
 
-static void copy_map(void *maps, pid_t pid)
+static int copy_map(void *maps, pid_t pid)
 {
 	perf_maps_copy(maps, pid);
+	return 0;
 }
 
 /* Copy the lists of functions that the recorded processes have generated. */
@@ -76,7 +78,7 @@ static void copy_maps(struct recording *r)
 	for (i = 0; i < r->attach.count; i++)
 		perf_maps_copy(&r->maps, r->attach.process[i].is.pid);
 	if (*r->tree.folder)
-		tree_each(&r->tree, copy_map, &r->maps);
+		proc_each(r->tree.folder, copy_map, &r->maps);
 	if (r->all)
 		names_each(&r->names, copy_map, &r->maps);
 }

@@ -650,18 +650,6 @@ int tree_open(struct tree *tree)
 	return -1;
 }
 
-void tree_each(const struct tree *tree, void (*use)(void *argument, pid_t pid), void *argument)
-{
-	DIR *folder = opendir(tree->folder);
-	struct dirent *entry;
-
-	while (folder && (entry = readdir(folder)))
-		if (atoi(entry->d_name) > 0)
-			use(argument, atoi(entry->d_name));
-	if (folder)
-		closedir(folder);
-}
-
 size_t tree_count(const struct tree *tree)
 {
 	DIR *folder = opendir(tree->folder);

@@ -73,9 +73,6 @@ void tree_add(struct tree *tree, const struct tree_process *process, struct obje
 int tree_write(struct tree *tree, struct names *names, const struct objects *kernel,
 	       struct output *out);
 
-/** tree_each() - pass the id of each process that has been described so far to @use */
-void tree_each(const struct tree *tree, void (*use)(void *argument, pid_t pid), void *argument);
-
 /** tree_count() - return the number of programs that have been described so far */
 size_t tree_count(const struct tree *tree);
 
