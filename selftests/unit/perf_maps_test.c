@@ -182,12 +182,17 @@ static const char *name_at(const struct perf_map *map, uint64_t address)
 	return found ? found->name : "none";
 }
 
+/* Return the functions of a list with this text. */
+static struct perf_map *map_of(const char *content)
+{
+	put("map", content);
+	return perf_map_open("map");
+}
+
 TEST_F(maps, have_functions)
 {
-	struct perf_map *map;
+	struct perf_map *map = map_of(text);
 
-	put("map", text);
-	map = perf_map_open("map");
 	ASSERT_NE(NULL, map);
 	EXPECT_STREQ("none", name_at(map, 0x3f00000fff));
 	EXPECT_STREQ("first", name_at(map, 0x3f00001000));
@@ -204,11 +209,9 @@ TEST_F(maps, have_functions)
 /* Memory is used again for later functions. */
 TEST_F(maps, have_the_latest_function_at_each_address)
 {
-	struct perf_map *map;
+	struct perf_map *map = map_of("1080 40 old\n1000 100 new\n1040 10 newer\n1040 10 newest\n"
+				      "10f0 20 last\n1400 10 incompl");
 
-	put("map", "1080 40 old\n1000 100 new\n1040 10 newer\n1040 10 newest\n10f0 20 last\n"
-		   "1400 10 incompl");
-	map = perf_map_open("map");
 	ASSERT_NE(NULL, map);
 	EXPECT_STREQ("new", name_at(map, 0x103f));
 	EXPECT_STREQ("newest", name_at(map, 0x1040));
@@ -241,10 +244,8 @@ TEST_F(maps, with_a_nul_are_used_up_to_it)
 
 TEST_F(maps, may_have_no_functions)
 {
-	struct perf_map *map;
+	struct perf_map *map = map_of("nothing\n");
 
-	put("map", "nothing\n");
-	map = perf_map_open("map");
 	ASSERT_NE(NULL, map);
 	EXPECT_STREQ("none", name_at(map, 0));
 	perf_map_close(map);

@@ -19,9 +19,6 @@
 _Static_assert(META_PROCESSES_MAX <= 1ull << (61 - ADDRESSES_BITS),
 	       "addresses overlap the kernel's");
 
-/* Maximum total size of the lists. */
-#define BYTES_ALL	(256u << 20)
-
 struct list {
 	const char	*path;
 	int64_t		pid;
@@ -106,9 +103,8 @@ static const struct perf_map_function *find(struct generated *generated, struct 
 		snprintf(path, sizeof(path), "%s%s", generated->copies, list->path);
 		if (!stat(path, &status))
 			generated->bytes += (uint64_t)status.st_size;
-		if (generated->bytes > BYTES_ALL)
-			report("%s: not used: the lists have over 256 MiB in all: generated functions are shown as addresses",
-			       path);
+		if (generated->bytes > META_LISTS_BYTES_MAX)
+			report(META_LIST_UNUSED, path, "the lists have over 256 MiB in all");
 		else
 			list->map = perf_map_open(path);
 	}
@@ -131,7 +127,8 @@ uint64_t generated_place(struct generated *generated, struct places *places, uin
 	return OWN_ADDRESSES + ((uint64_t)(list - generated->list) << ADDRESSES_BITS) + address;
 }
 
-bool generated_is(uint64_t place)
+/* Return whether generated_place() has returned a separate address. */
+static bool is_own(uint64_t place)
 {
 	return place >= OWN_ADDRESSES && place < 1ull << 63;
 }
@@ -142,7 +139,7 @@ bool generated_find(const struct generated *generated, uint64_t place, struct sy
 	const size_t i = (place - OWN_ADDRESSES) >> ADDRESSES_BITS;
 	const struct perf_map_function *function;
 
-	if (!generated || !generated_is(place) || i >= generated->count)
+	if (!generated || !is_own(place) || i >= generated->count)
 		return false;
 	function = perf_map_find(generated->list[i].map, address);
 	if (!function)

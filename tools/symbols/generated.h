@@ -37,9 +37,6 @@ void generated_free(struct generated *generated);
 uint64_t generated_place(struct generated *generated, struct places *places, uint64_t address,
 			 const uint64_t *time, const struct places_writer *writer);
 
-/** generated_is() - whether generated_place() has returned a separate address */
-bool generated_is(uint64_t place);
-
 /** generated_find() - describe a separate address; return false for another address */
 bool generated_find(const struct generated *generated, uint64_t place, struct symbol *symbol);
 

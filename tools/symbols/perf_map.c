@@ -10,10 +10,10 @@
 
 #include "command.h"
 #include "compare.h"
+#include "meta.h"
 #include "perf_map.h"
 
-/* Maximum size of the file, and number of functions. */
-#define BYTES_MAX	(64 << 20)
+/* Maximum number of functions. */
 #define FUNCTIONS_MAX	(1u << 20)
 #define NAME_MAX_BYTES	1024
 
@@ -181,7 +181,7 @@ static bool read_text(struct perf_map *map, int fd)
 	if (fstat(fd, &status))
 		return false;
 	errno = EFBIG;
-	if (!S_ISREG(status.st_mode) || status.st_size > BYTES_MAX)
+	if (!S_ISREG(status.st_mode) || status.st_size > META_LIST_BYTES_MAX)
 		return false;
 	map->text = malloc((size_t)status.st_size + 1);
 	while (map->text && length < (size_t)status.st_size && got > 0) {
@@ -203,8 +203,7 @@ struct perf_map *perf_map_open(const char *path)
 		close(fd);
 		return map;
 	}
-	report("%s: not used: %s: generated functions are shown as addresses", path,
-	       strerror(errno));
+	report(META_LIST_UNUSED, path, strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	perf_map_close(map);

@@ -507,13 +507,13 @@ find_place(const struct symbols *symbols, uint64_t address)
 {
 	const struct places_writer *writer = symbols->writer_known ? &symbols->writer : NULL;
 	const uint64_t *time = symbols->time_known ? &symbols->time : NULL;
-	uint64_t place;
+	uint64_t place, own;
 
 	place = places_find(symbols->places, address, time, writer);
 	if (!symbols->generated || has_file(find_object(symbols, place)))
 		return place;
-	address = generated_place(symbols->generated, symbols->places, address, time, writer);
-	return generated_is(address) ? address : place;
+	own = generated_place(symbols->generated, symbols->places, address, time, writer);
+	return own == address ? place : own;
 }
 
 uint64_t symbols_place(const struct symbols *symbols, uint64_t address)

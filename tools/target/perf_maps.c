@@ -13,12 +13,6 @@
 #include "perf_maps.h"
 #include "proc.h"
 
-/* Maximum size of a list, which is the reader's limit, and of all copies. */
-#define BYTES_MAX	(64u << 20)
-#define BYTES_ALL	(256u << 20)
-
-#define UNUSED		"%s: not used: %s: generated functions are shown as addresses"
-
 /* Return the time from which on a process can have written a list. */
 static time_t first_time(const struct perf_maps *maps, pid_t pid)
 {
@@ -41,9 +35,9 @@ static const char *objection(const struct perf_maps *maps, const struct stat *st
 
 	if (!S_ISREG(status->st_mode))
 		return "not a regular file";
-	if (status->st_size > BYTES_MAX)
+	if (status->st_size > META_LIST_BYTES_MAX)
 		return "over 64 MiB";
-	if (maps->bytes + (uint64_t)status->st_size > BYTES_ALL)
+	if (maps->bytes + (uint64_t)status->st_size > META_LISTS_BYTES_MAX)
 		return "the lists of this recording have over 256 MiB in all";
 	snprintf(proc, sizeof(proc), "/proc/%d", (int)pid);
 	if (status->st_uid && status->st_uid != geteuid() &&
@@ -103,7 +97,7 @@ static void copy(struct perf_maps *maps, const char *path, int fd, const struct 
 	if (make_folder(maps))
 		return;
 	if (copy_bytes(fd, to, (size_t)status->st_size)) {
-		report(UNUSED, to, strerror(errno));
+		report(META_LIST_UNUSED, to, strerror(errno));
 		return;
 	}
 	maps->bytes += (uint64_t)status->st_size;
@@ -131,15 +125,15 @@ void perf_maps_copy(struct perf_maps *maps, pid_t pid)
 	name_list(path, sizeof(path), pid);
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 && errno != ENOENT)
-		report(UNUSED, path, errno == ELOOP ? "a link" : strerror(errno));
+		report(META_LIST_UNUSED, path, errno == ELOOP ? "a link" : strerror(errno));
 	if (fd < 0)
 		return;
 	if (fstat(fd, &status)) {
-		report(UNUSED, path, strerror(errno));
+		report(META_LIST_UNUSED, path, strerror(errno));
 	} else if (status.st_mtime >= first_time(maps, pid)) {
 		why = objection(maps, &status, pid);
 		if (why)
-			report(UNUSED, path, why);
+			report(META_LIST_UNUSED, path, why);
 		else
 			copy(maps, path, fd, &status, pid);
 	}

@@ -110,6 +110,13 @@
 /* What to do about a bad side-car file. */
 #define META_ADVICE	"fix it, delete it, name another with --meta, or read without it: --meta none"
 
+/* Maximum size of a list of generated functions, and of all lists of a recording together. */
+#define META_LIST_BYTES_MAX	(64u << 20)
+#define META_LISTS_BYTES_MAX	(256u << 20)
+
+/* Message about the path of a list that is not used, and the reason. */
+#define META_LIST_UNUSED	"%s: not used: %s: generated functions are shown as addresses"
+
 /* The "path" of code that the kernel maps into every process, and that is in no file. */
 #define META_VDSO		"[vdso]"
 
