@@ -502,16 +502,20 @@ int trace_decode(const uint8_t *bytes, size_t size, unsigned int src_bits,
 		}
 		length = message_length(bytes + at, size - at);
 		if (!length && size - at >= MESSAGE_MAX)
-			return -1;
+			goto invalid;
 		if (!length) {
 			stream->cut = size - at;
 			break;
 		}
 		if (!decode_message(bytes + at, length, src_bits, time,
 				    &stream->message[stream->count]))
-			return -1;
+			goto invalid;
 		stream->count++;
 		at += length;
 	}
 	return 0;
+
+invalid:
+	free(stream->message);
+	return -1;
 }

@@ -332,8 +332,9 @@ int trace_records(int fd, struct trace_totals *totals,
 {
 	struct reading *r = malloc(sizeof(*r));
 	struct sifive_trace_sink sink;
-	uint8_t *bytes;
 	unsigned int i;
+	uint8_t *bytes;
+	ssize_t size;
 	int rc = 0;
 
 	memset(totals, 0, sizeof(*totals));
@@ -342,10 +343,18 @@ int trace_records(int fd, struct trace_totals *totals,
 	r->totals = totals;
 	r->each = each;
 	r->arg = arg;
-	if (trace_read_all(fd, &bytes) < 0)
+	size = trace_read_all(fd, &bytes);
+	if (size < 0)
 		rc = -1;
-	for (i = 0; !rc && !trace_sink(fd, i, &sink); i++)
-		rc = read_sink(r, bytes, i, &sink);
+	for (i = 0; !rc && !trace_sink(fd, i, &sink); i++) {
+		/* Of a running capture, decode what has been read. */
+		if (sink.offset > (size_t)size)
+			rc = -1;
+		else if (sink.bytes > (size_t)size - sink.offset)
+			sink.bytes = (size_t)size - sink.offset;
+		if (!rc)
+			rc = read_sink(r, bytes, i, &sink);
+	}
 	free(bytes);
 	free(r);
 	return rc;

@@ -72,7 +72,8 @@ struct trace_totals {
 
 /*
  * Decode all sinks and call @each for each record, in order within a source and
- * channel. @each may be NULL. Return 0, or -1 if a sink does not contain a valid trace.
+ * channel. @each may be NULL. The capture must not be running if it has several sinks, because the
+ * parts of the file move. Return 0, or -1 if a sink does not contain a valid trace.
  */
 int trace_records(int fd, struct trace_totals *totals,
 		  void (*each)(const struct trace_record *record, void *arg),
