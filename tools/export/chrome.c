@@ -376,21 +376,23 @@ static void chrome_free(struct export *export)
 	free(chrome);
 }
 
+static const struct analysis_ops chrome_ops = {
+	.lost = chrome_lost,
+	.step = chrome_step,
+	.enter = chrome_enter,
+	.leave = chrome_leave,
+	.point = chrome_point,
+	.recorded = chrome_recorded,
+	.span = chrome_span,
+	.stop = export_stop,
+};
+
 const struct exporter export_chrome = {
 	.name = "chrome",
 	.help = "JSON for ui.perfetto.dev: calls of each thread, rate of each counter",
 	.all_calls = true,
 	.begin = chrome_begin,
-	.ops = {
-		.lost = chrome_lost,
-		.step = chrome_step,
-		.enter = chrome_enter,
-		.leave = chrome_leave,
-		.point = chrome_point,
-		.recorded = chrome_recorded,
-		.span = chrome_span,
-		.stop = export_stop,
-	},
+	.ops = &chrome_ops,
 	.end = chrome_end,
 	.free = chrome_free,
 };

@@ -670,19 +670,21 @@ static void csv_free(struct export *export)
 	free(csv);
 }
 
+static const struct analysis_ops csv_ops = {
+	.lost = csv_lost,
+	.step = csv_step,
+	.enter = csv_enter,
+	.leave = csv_leave,
+	.point = csv_point,
+	.recorded = csv_recorded,
+	.stop = csv_stop,
+};
+
 const struct exporter export_csv = {
 	.name = "csv",
 	.help = "a row for each call, for DuckDB, ClickHouse, SQLite",
 	.begin = csv_begin,
-	.ops = {
-		.lost = csv_lost,
-		.step = csv_step,
-		.enter = csv_enter,
-		.leave = csv_leave,
-		.point = csv_point,
-		.recorded = csv_recorded,
-		.stop = csv_stop,
-	},
+	.ops = &csv_ops,
 	.end = csv_end,
 	.free = csv_free,
 };

@@ -418,13 +418,20 @@ static void ctf_free(struct export *export)
 	free(ctf);
 }
 
+static const struct analysis_ops ctf_ops = {
+	.lost = ctf_lost,
+	.step = ctf_step,
+	.recorded = ctf_recorded,
+	.stop = ctf_stop,
+};
+
 const struct exporter export_ctf = {
 	.name = "ctf",
 	.help = "a folder in the Common Trace Format, for Trace Compass and babeltrace2",
 	.to_folder = true,
 	.all_calls = true,
 	.begin = ctf_begin,
-	.ops = { .lost = ctf_lost, .step = ctf_step, .recorded = ctf_recorded, .stop = ctf_stop },
+	.ops = &ctf_ops,
 	.end = ctf_end,
 	.free = ctf_free,
 };

@@ -55,7 +55,7 @@ void export_tree_enter(void *context, struct analysis_thread *thread)
 	tree_enter(&export->tree, thread);
 }
 
-void export_tree_leave(void *context, struct analysis_thread *thread,
+static void leave_tree(void *context, struct analysis_thread *thread,
 		       const struct analysis_end *end)
 {
 	struct export *export = context;
@@ -63,7 +63,7 @@ void export_tree_leave(void *context, struct analysis_thread *thread,
 	tree_leave(&export->tree, thread, end);
 }
 
-void export_tree_point(void *context, struct analysis_thread *thread,
+static void point_tree(void *context, struct analysis_thread *thread,
 		       const struct analysis_step *step)
 {
 	struct export *export = context;
@@ -71,12 +71,19 @@ void export_tree_point(void *context, struct analysis_thread *thread,
 	tree_point(&export->tree, thread, step);
 }
 
-void export_tree_uncharge(void *context, uint64_t columns)
+static void uncharge_tree(void *context, uint64_t columns)
 {
 	struct export *export = context;
 
 	tree_uncharge(&export->tree, columns);
 }
+
+const struct analysis_ops export_tree_ops = {
+	.enter = export_tree_enter,
+	.leave = leave_tree,
+	.point = point_tree,
+	.uncharge = uncharge_tree,
+};
 
 bool export_stop(void *context)
 {
@@ -325,7 +332,7 @@ static int run(struct export *export, const struct exporter *exporter)
 	if (!result) {
 		export->analysis = analysis_new(&export->input.meta,
 						export->input.symbols,
-						&exporter->ops, export);
+						exporter->ops, export);
 		if (!export->analysis) {
 			report("out of memory");
 			result = EXIT_UNREADABLE;

@@ -50,7 +50,8 @@ struct export {
  * @to_folder:	the format has several files: --output is a folder
  * @of_tree:	the exporter writes a tree in @end, with a branch per thread
  * @begin:	called before the trace is read; returns -1 after printing an error
- * @ops:	callbacks while the trace is being read; the context is the struct export
+ * @ops:	callbacks while the trace is being read; the context is the struct export. NULL
+ *		with @run.
  * @end:	called after the trace has been read, when the tree is complete; returns -1 on
  *		failure
  * @flow:	the exporter reads the instruction trace of one object
@@ -69,7 +70,7 @@ struct exporter {
 	bool			flow;
 	bool			all_calls;
 	int			(*begin)(struct export *export);
-	struct analysis_ops	ops;
+	const struct analysis_ops *ops;
 	int			(*end)(struct export *export);
 	int			(*run)(struct export *export);
 	void			(*free)(struct export *export);
@@ -89,13 +90,11 @@ extern const struct exporter export_html;
 extern const struct exporter export_bolt;
 extern const struct exporter export_profgen;
 
-/* Callbacks for @ops of exporters that build the call tree. */
+/* Callbacks of exporters that write only the tree. */
+extern const struct analysis_ops export_tree_ops;
+
+/* One of these callbacks, for exporters that have others too. */
 void export_tree_enter(void *context, struct analysis_thread *thread);
-void export_tree_leave(void *context, struct analysis_thread *thread,
-		       const struct analysis_end *end);
-void export_tree_point(void *context, struct analysis_thread *thread,
-		       const struct analysis_step *step);
-void export_tree_uncharge(void *context, uint64_t columns);
 
 /** export_stop() - stop after a failed write, for @ops of exporters that write while they read */
 bool export_stop(void *context);

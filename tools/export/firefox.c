@@ -446,11 +446,6 @@ const struct exporter export_firefox = {
 	.name = "firefox",
 	.help = "JSON for profiler.firefox.com: call tree and flame graph of each thread",
 	.of_tree = true,
-	.ops = {
-		.enter = export_tree_enter,
-		.leave = export_tree_leave,
-		.point = export_tree_point,
-		.uncharge = export_tree_uncharge,
-	},
+	.ops = &export_tree_ops,
 	.end = firefox_end,
 };

@@ -83,11 +83,6 @@ const struct exporter export_folded = {
 	.name = "folded",
 	.help = "one stack per line, for flame graph programs",
 	.of_tree = true,
-	.ops = {
-		.enter = export_tree_enter,
-		.leave = export_tree_leave,
-		.point = export_tree_point,
-		.uncharge = export_tree_uncharge,
-	},
+	.ops = &export_tree_ops,
 	.end = folded_end,
 };

@@ -710,21 +710,23 @@ static void html_free(struct export *export)
 	free(html);
 }
 
+static const struct analysis_ops html_ops = {
+	.lost = html_lost,
+	.step = html_step,
+	.enter = export_tree_enter,
+	.leave = html_leave,
+	.point = html_point,
+	.uncharge = html_uncharge,
+	.recorded = html_recorded,
+	.span = html_span,
+};
+
 const struct exporter export_html = {
 	.name = "html",
 	.help = "a page for any browser: timeline, flame graph, counters",
 	.of_tree = true,
 	.begin = html_begin,
-	.ops = {
-		.lost = html_lost,
-		.step = html_step,
-		.enter = export_tree_enter,
-		.leave = html_leave,
-		.point = html_point,
-		.uncharge = html_uncharge,
-		.recorded = html_recorded,
-		.span = html_span,
-	},
+	.ops = &html_ops,
 	.end = html_end,
 	.free = html_free,
 };

@@ -780,21 +780,23 @@ static void perfetto_free(struct export *export)
 	free(perfetto);
 }
 
+static const struct analysis_ops perfetto_ops = {
+	.step = perfetto_step,
+	.lost = perfetto_lost,
+	.enter = perfetto_enter,
+	.leave = perfetto_leave,
+	.point = perfetto_point,
+	.recorded = perfetto_recorded,
+	.span = perfetto_span,
+	.stop = export_stop,
+};
+
 const struct exporter export_perfetto = {
 	.name = "perfetto",
 	.help = "Perfetto's own format: the same as chrome, in a tenth of the size",
 	.all_calls = true,
 	.begin = perfetto_begin,
-	.ops = {
-		.step = perfetto_step,
-		.lost = perfetto_lost,
-		.enter = perfetto_enter,
-		.leave = perfetto_leave,
-		.point = perfetto_point,
-		.recorded = perfetto_recorded,
-		.span = perfetto_span,
-		.stop = export_stop,
-	},
+	.ops = &perfetto_ops,
 	.end = perfetto_end,
 	.free = perfetto_free,
 };

@@ -408,11 +408,6 @@ const struct exporter export_pprof = {
 	.name = "pprof",
 	.help = "profile for pprof: calls, time and counters of each path",
 	.of_tree = true,
-	.ops = {
-		.enter = export_tree_enter,
-		.leave = export_tree_leave,
-		.point = export_tree_point,
-		.uncharge = export_tree_uncharge,
-	},
+	.ops = &export_tree_ops,
 	.end = pprof_end,
 };

@@ -194,11 +194,6 @@ const struct exporter export_speedscope = {
 	.name = "speedscope",
 	.help = "JSON for speedscope: a profile of each thread's calls",
 	.of_tree = true,
-	.ops = {
-		.enter = export_tree_enter,
-		.leave = export_tree_leave,
-		.point = export_tree_point,
-		.uncharge = export_tree_uncharge,
-	},
+	.ops = &export_tree_ops,
 	.end = speedscope_end,
 };

@@ -228,11 +228,6 @@ const struct exporter export_svg = {
 	.name = "svg",
 	.help = "a flame graph: one file for any browser",
 	.of_tree = true,
-	.ops = {
-		.enter = export_tree_enter,
-		.leave = export_tree_leave,
-		.point = export_tree_point,
-		.uncharge = export_tree_uncharge,
-	},
+	.ops = &export_tree_ops,
 	.end = svg_end,
 };
