@@ -14,12 +14,8 @@
 
 struct csv {
 	struct output	*out;
-	struct symbols	*symbols;
-	enum values	values;
-	uint64_t	*backwards;
-	uint64_t	hz;
+	struct format_options with;
 	struct counters	counters;
-	struct threads	*threads;
 	unsigned int	columns;	/* number of counters named in the first line */
 	bool		begun;
 	bool		warned;
@@ -33,11 +29,7 @@ static void *csv_open(const struct format_options *options)
 		report("out of memory");
 		return NULL;
 	}
-	csv->symbols = options->symbols;
-	csv->values = options->values;
-	csv->backwards = options->backwards;
-	csv->hz = options->hz;
-	csv->threads = options->threads;
+	csv->with = *options;
 	csv->counters.meta = options->meta;
 	csv->out = output_open(options->output);
 	if (!csv->out) {
@@ -83,7 +75,7 @@ static void begin(struct csv *csv)
 {
 	unsigned int i;
 
-	put_string(csv->out, csv->hz ? "seconds" : "ticks");
+	put_string(csv->out, csv->with.hz ? "seconds" : "ticks");
 	put_string(csv->out, ",source,channel,type,address,function,file,line,caller_address,caller");
 	for (i = 0; i < csv->counters.count; i++) {
 		put_char(csv->out, ',');
@@ -104,14 +96,14 @@ static void put_addresses(struct csv *csv, const struct perfrec_record *record)
 {
 	struct symbol symbol;
 
-	symbols_where(csv->symbols, record);
+	symbols_where(csv->with.symbols, record);
 	if (!(record->flags & PERFREC_ADDRESS_KNOWN) && record->header) {
 		put_string(csv->out, ",,,,,");
 		return;
 	}
 	put_hex(csv->out, record->address[0]);
 	put_char(csv->out, ',');
-	symbols_find(csv->symbols, record->address[0], &symbol);
+	symbols_find(csv->with.symbols, record->address[0], &symbol);
 	put_function(csv, &symbol);
 	put_char(csv->out, ',');
 	if (symbol.file)
@@ -123,7 +115,7 @@ static void put_addresses(struct csv *csv, const struct perfrec_record *record)
 	if (record->addresses == 2) {
 		put_hex(csv->out, record->address[1]);
 		put_char(csv->out, ',');
-		symbols_find_caller(csv->symbols, record->address[1], &symbol);
+		symbols_find_caller(csv->with.symbols, record->address[1], &symbol);
 		put_function(csv, &symbol);
 	} else {
 		put_char(csv->out, ',');
@@ -145,8 +137,8 @@ static void put_counters(struct csv *csv, const struct perfrec_record *record)
 	for (i = 0; i < csv->columns; i++) {
 		put_char(csv->out, ',');
 		if (counter[i] >= 0 &&
-		    format_counter(csv->values, record, (unsigned int)counter[i],
-				   &value, csv->backwards))
+		    format_counter(csv->with.values, record, (unsigned int)counter[i],
+				   &value, csv->with.backwards))
 			put_number(csv->out, value, 0);
 	}
 	if (csv->counters.count > csv->columns && !csv->warned) {
@@ -158,7 +150,7 @@ static void put_counters(struct csv *csv, const struct perfrec_record *record)
 
 static void put_thread(struct csv *csv, const struct perfrec_record *record)
 {
-	int64_t tid = format_thread(csv->threads, record);
+	int64_t tid = format_thread(csv->with.threads, record);
 
 	put_char(csv->out, ',');
 	if (tid >= 0)
@@ -170,7 +162,7 @@ static void csv_outside(void *context, const struct perfrec_record *record)
 {
 	const struct csv *csv = context;
 
-	format_thread(csv->threads, record);
+	format_thread(csv->with.threads, record);
 }
 
 static void csv_record(void *context, const struct perfrec_record *record)
@@ -180,7 +172,7 @@ static void csv_record(void *context, const struct perfrec_record *record)
 	if (!csv->begun)
 		begin(csv);
 	if (record->address_end.time_known)
-		put_time(csv->out, record->address_end.time, csv->hz, 0);
+		put_time(csv->out, record->address_end.time, csv->with.hz, 0);
 	put_char(csv->out, ',');
 	put_number(csv->out, record->src, 0);
 	put_char(csv->out, ',');

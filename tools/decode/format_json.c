@@ -14,13 +14,8 @@
 
 struct json {
 	struct output	*out;
-	const struct input *input;
-	struct symbols	*symbols;
-	enum values	values;
-	uint64_t	*backwards;
-	uint64_t	hz;
+	struct format_options with;
 	struct counters	counters;
-	struct threads	*threads;
 };
 
 static void *json_open(const struct format_options *options)
@@ -31,12 +26,7 @@ static void *json_open(const struct format_options *options)
 		report("out of memory");
 		return NULL;
 	}
-	json->input = options->input;
-	json->symbols = options->symbols;
-	json->values = options->values;
-	json->backwards = options->backwards;
-	json->hz = options->hz;
-	json->threads = options->threads;
+	json->with = *options;
 	json->counters.meta = options->meta;
 	json->out = output_open(options->output);
 	if (!json->out) {
@@ -52,9 +42,9 @@ static int json_close(void *context)
 	char text[COVERAGE_SIZE];
 	int error;
 
-	if (*coverage_text(json->input, text)) {
+	if (*coverage_text(json->with.input, text)) {
 		put_string(json->out, "{\"kind\":\"coverage\",");
-		coverage_json(json->input, json->out);
+		coverage_json(json->with.input, json->out);
 		put_string(json->out, "}\n");
 	}
 	error = output_close(json->out);
@@ -138,7 +128,7 @@ static void put_symbol(struct json *json, const struct symbol *symbol,
 static void put_callers(struct json *json, const struct perfrec_record *record)
 {
 	uint64_t address[SIFIVE_TRACE_CALLERS_MAX];
-	unsigned int count = symbols_callers(json->symbols, record, address), i;
+	unsigned int count = symbols_callers(json->with.symbols, record, address), i;
 	struct symbol symbol;
 
 	if (!perfrec_callers(record))
@@ -147,7 +137,7 @@ static void put_callers(struct json *json, const struct perfrec_record *record)
 	for (i = 0; i < count; i++) {
 		put_format(json->out, "%s{\"address\":\"0x%" PRIx64 "\"", i ? "," : "",
 			   address[i] & ~(uint64_t)1);
-		symbols_find_return(json->symbols, address[i], &symbol);
+		symbols_find_return(json->with.symbols, address[i], &symbol);
 		put_symbol(json, &symbol, "");
 		put_char(json->out, '}');
 	}
@@ -158,18 +148,18 @@ static void put_addresses(struct json *json, const struct perfrec_record *record
 {
 	struct symbol symbol;
 
-	symbols_where(json->symbols, record);
+	symbols_where(json->with.symbols, record);
 	if (!(record->flags & PERFREC_ADDRESS_KNOWN) && record->header)
 		return;
 	put_format(json->out, ",\"address\":\"0x%" PRIx64 "\"", record->address[0]);
-	symbols_find(json->symbols, record->address[0], &symbol);
+	symbols_find(json->with.symbols, record->address[0], &symbol);
 	put_symbol(json, &symbol, "");
 	put_callers(json, record);
 	if (record->addresses < 2)
 		return;
 	put_format(json->out, ",\"caller_address\":\"0x%" PRIx64 "\"",
 		   record->address[1]);
-	symbols_find_caller(json->symbols, record->address[1], &symbol);
+	symbols_find_caller(json->with.symbols, record->address[1], &symbol);
 	put_symbol(json, &symbol, "caller_");
 }
 
@@ -194,8 +184,8 @@ static void json_marks(void *context, const struct perfrec_record *record)
 static void put_stamp(struct json *json, const struct perfrec_stamp *stamp)
 {
 	if (stamp->time_known) {
-		put_string(json->out, json->hz ? ",\"seconds\":" : ",\"ticks\":");
-		put_time(json->out, stamp->time, json->hz, 0);
+		put_string(json->out, json->with.hz ? ",\"seconds\":" : ",\"ticks\":");
+		put_time(json->out, stamp->time, json->with.hz, 0);
 	}
 	if (stamp->time_known != TIME_EXACT)
 		put_format(json->out, ",\"time\":\"%s\"",
@@ -207,7 +197,7 @@ static void json_outside(void *context, const struct perfrec_record *record)
 {
 	const struct json *json = context;
 
-	format_thread(json->threads, record);
+	format_thread(json->with.threads, record);
 }
 
 static void json_record(void *context, const struct perfrec_record *record)
@@ -220,7 +210,7 @@ static void json_record(void *context, const struct perfrec_record *record)
 	unsigned int i;
 
 	begin(json, perfrec_type_name(record->type), record->src, record->channel);
-	tid = format_thread(json->threads, record);
+	tid = format_thread(json->with.threads, record);
 	if (tid >= 0)
 		put_format(json->out, ",\"thread\":%" PRId64, tid);
 	put_stamp(json, &record->address_end);
@@ -232,7 +222,7 @@ static void json_record(void *context, const struct perfrec_record *record)
 	put_string(json->out, ",\"counters\":{");
 	counters_names(&json->counters, record->header, record->counters, name);
 	for (i = 0; i < record->counters; i++) {
-		if (!format_counter(json->values, record, i, &value, json->backwards))
+		if (!format_counter(json->with.values, record, i, &value, json->with.backwards))
 			continue;
 		if (any)
 			put_char(json->out, ',');
@@ -291,8 +281,8 @@ static void put_fault(struct json *json, const struct trace_switch *record)
 
 	put_format(json->out, ",\"page\":\"0x%" PRIx64 "\",\"major\":%s,\"address\":\"0x%" PRIx64 "\"",
 		   record->page, record->major ? "true" : "false", record->pc);
-	symbols_when(json->symbols, &record->stamp);
-	symbols_find(json->symbols, record->pc, &symbol);
+	symbols_when(json->with.symbols, &record->stamp);
+	symbols_find(json->with.symbols, record->pc, &symbol);
 	put_symbol(json, &symbol, "");
 }
 
@@ -301,7 +291,7 @@ static void json_switched(void *context, const struct trace_switch *record)
 	struct json *json = context;
 
 	begin(json, "switch", record->src,
-	      (unsigned int)trace_stats(json->input->trace)->switches.channel);
+	      (unsigned int)trace_stats(json->with.input->trace)->switches.channel);
 	if (record->kind == SIFIVE_TRACE_SWITCH_CALL)
 		put_format(json->out, ",\"number\":%" PRIu32, record->thread);
 	else if (record->kind == SIFIVE_TRACE_SWITCH_RETURN)
