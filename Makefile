@@ -282,7 +282,7 @@ check-soak: built
 	@selftests/summary.sh $(CHECK)/soak soak kills
 
 # Seconds per fuzz target, half of which each of the two fuzzers gets.
-FUZZ_SECONDS ?= 4
+FUZZ_SECONDS ?= 2
 
 run-fuzz:
 	@selftests/suite.sh $(CHECK) fuzz $(MAKE) -s -C selftests/fuzz \

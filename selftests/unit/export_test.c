@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "browser.h"
+#include "effort.h"
 #include "gen_program.h"
 
 #define STEPS	4000
@@ -27,6 +28,12 @@ static const struct run runs[] = {
 };
 
 #define RUNS	(sizeof(runs) / sizeof(runs[0]))
+
+/* Combine each run with the first option and a third of the others, or with all options. */
+static bool combines(unsigned int run, unsigned int option)
+{
+	return !option || (run + option) % effort(3, 1) == 0;
+}
 
 static void make(const struct run *run, uint64_t seed)
 {
@@ -83,6 +90,8 @@ TEST_F_TIMEOUT(command, pprof_totals_equal_report, 600)
 	for (i = 0; i < RUNS; i++) {
 		make(&runs[i], i + 1);
 		for (k = 0; k < sizeof(rates) / sizeof(rates[0]); k++) {
+			if (!combines(i, k))
+				continue;
 			run(self, "export -q -c all --format pprof %s -o t.pb.gz trace.rtd",
 			    rates[k]);
 			if (lacks(self))
@@ -108,6 +117,8 @@ TEST_F_TIMEOUT(command, csv_sums_equal_report_totals, 600)
 	for (i = 0; i < RUNS; i++) {
 		make(&runs[i], i + 1);
 		for (k = 0; k < sizeof(rates) / sizeof(rates[0]); k++) {
+			if (!combines(i, k))
+				continue;
 			run(self, "export -q -c all --format csv %s -o t.csv trace.rtd; "
 			    COMMAND " report -q -c all --json %s -o r.json trace.rtd; "
 			    SOURCES "/sql.py t.csv r.json", rates[k], rates[k]);
@@ -284,6 +295,8 @@ TEST_F_TIMEOUT(command, perfetto_totals_equal_report, 600)
 	for (i = 0; i + 1 < RUNS; i++) {
 		make(&runs[i], i + 1);
 		for (k = 0; k < 2; k++) {
+			if (!combines(i, k))
+				continue;
 			run(self, "export -q -c all --format perfetto %s -o t.pftrace trace.rtd",
 			    exact[k]);
 			if (lacks(self))
@@ -411,6 +424,8 @@ TEST_F_TIMEOUT(command, firefox_totals_equal_report, 600)
 		read_firefox(_metadata, self, runs[i].name, "calls", "calls");
 		read_firefox(_metadata, self, runs[i].name, "cycles", "cycles:self");
 		for (k = 1; k < sizeof(rates) / sizeof(rates[0]); k++) {
+			if (!combines(i, k))
+				continue;
 			put_reports(self, rates[k]);
 			run(self, "export -q -c all --format firefox %s -o t.json trace.rtd; "
 			    SOURCES "/firefox.py t.json r.csv self", rates[k]);
@@ -590,6 +605,8 @@ TEST_F_TIMEOUT(command, report_json_rows_equal_csv_rows, 600)
 	for (i = 0; i < RUNS; i++) {
 		make(&runs[i], i + 1);
 		for (k = 0; k < sizeof(options) / sizeof(options[0]); k++) {
+			if (!combines(i, k))
+				continue;
 			run(self, "report -q -c all --csv %s -o r.csv trace.rtd; "
 			    COMMAND " report -q -c all --json %s -o r.json trace.rtd; "
 			    SOURCES "/rows.py r.csv r.json", options[k], options[k]);
@@ -657,6 +674,8 @@ TEST_F_TIMEOUT(command, graph_json_totals_equal_report_json, 600)
 	for (i = 0; i < RUNS; i++) {
 		make(&runs[i], i + 1);
 		for (k = 0; k < sizeof(options) / sizeof(options[0]); k++) {
+			if (!combines(i, k))
+				continue;
 			run(self, "graph -q -c all --json %s -o g.json trace.rtd; "
 			    COMMAND " report -q -c all --json %s -o r.json trace.rtd; "
 			    SOURCES "/graph_rows.py g.json r.json", options[k], options[k]);

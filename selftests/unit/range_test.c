@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "command_fixture.h"
+#include "effort.h"
 #include "flow_program.h"
 
 #define RECORDS	400
@@ -119,7 +120,7 @@ static void check_ranges(struct __test_metadata *_metadata, FIXTURE_DATA(command
 
 	run(self, "decode -q --meta none %s t >whole", command);
 	ASSERT_EQ(0, self->status) { TH_LOG("%s", self->err); }
-	for (i = 0; i < RANGES; i++) {
+	for (i = 0; i < effort(2, RANGES); i++) {
 		choose(seed, &from, &to);
 		run(self, "decode -q --meta none %s --time %" PRIu64 "..%" PRIu64 " t >part",
 		    command, from, to);
@@ -210,7 +211,7 @@ TEST_F(command, instructions_in_the_range_are_shown_and_counted)
 
 	save_flow(self, &seed);
 	check_ranges(_metadata, self, "-s 0 --format instructions -e program", &seed);
-	for (i = 0; i < RANGES; i++) {
+	for (i = 0; i < effort(2, RANGES); i++) {
 		choose(&seed, &from, &to);
 		run(self, "decode -q -s 0 --format instructions -e program --time %" PRIu64 "..%"
 		    PRIu64 " t | grep -c '\\[0\\]  0x'", from, to);

@@ -8,6 +8,7 @@
 
 #include <kselftest_harness.h>
 
+#include "effort.h"
 #include "gen_program.h"
 #include "kept_report.h"
 #include "profile.h"
@@ -267,7 +268,7 @@ TEST_F(report, function_costs_are_correct)
 	uint64_t seed;
 	size_t i;
 
-	for (seed = 1; seed <= 3; seed++) {
+	for (seed = 1; seed <= effort(1, 3); seed++) {
 		size_t rows = 0;
 
 		make(self, variant, seed);
@@ -322,7 +323,7 @@ TEST_F(report, time_quantiles_are_correct)
 	uint64_t seed;
 	size_t i;
 
-	for (seed = 1; seed <= 3; seed++) {
+	for (seed = 1; seed <= effort(1, 3); seed++) {
 		make(self, variant, seed);
 		read_profile(_metadata, self, &profile, PROFILE_BY_FUNCTION);
 		for (i = 0; i < profile.rows; i++) {

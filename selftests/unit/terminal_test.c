@@ -12,7 +12,7 @@
 /*
  * Number of bytes that take longer than half a second while watch() slows the command down sixfold.
  */
-#define MANY		(16u << 20)
+#define MANY		(5u << 20)
 #define CLEARED		"\r                        \r"
 
 static const char *terminal = "dumb", *pager = "cat";
@@ -133,7 +133,7 @@ TEST_F(command, progress_is_shown_on_a_terminal)
 	save(self, "trace.rtd");
 	watch(self, "report --meta none trace.rtd", 100);
 	EXPECT_EQ(0, self->status);
-	for (at = self->out; (at = strstr(at, "% of 16 MB ")); at++, shown++) {
+	for (at = self->out; (at = strstr(at, "% of 5 MB ")); at++, shown++) {
 		ASSERT_EQ(1, sscanf(at - 3, "%u%%", &percent));
 		EXPECT_LE(before, percent);
 		EXPECT_GE(100, percent);
@@ -148,7 +148,7 @@ TEST_F(command, progress_is_shown_on_a_terminal)
 
 	/* The size of a pipe is unknown. */
 	watch(self, "report --meta none - <trace.rtd", 100);
-	EXPECT_NE(NULL, strstr(self->out, "% of 16 MB "));
+	EXPECT_NE(NULL, strstr(self->out, "% of 5 MB "));
 	ASSERT_EQ(0, system("mkfifo fifo; cat trace.rtd >fifo &"));
 	watch(self, "report --meta none - <fifo", 100);
 	EXPECT_EQ(0, self->status);
@@ -165,7 +165,7 @@ TEST_F(command, progress_is_shown_on_a_terminal)
 	write_metas();
 	watch(self, "report a.rtd b.rtd", 100);
 	EXPECT_EQ(0, self->status) TH_LOG("%s", self->out);
-	at = strstr(self->out, "% of 16 MB ");
+	at = strstr(self->out, "% of 5 MB ");
 	EXPECT_NE(NULL, at);
 	EXPECT_LT(at, strstr(self->out, "clocks agree"));
 	watch(self, "replay a.rtd b.rtd | tail -n 1", 100);
@@ -197,7 +197,7 @@ TEST_F(command, progress_is_not_shown_within_output)
 	char arguments[128];
 	unsigned int i, k;
 
-	calls(&self->gen, 1, 1 << 20);
+	calls(&self->gen, 1, 256 << 10);
 	save(self, "trace.rtd");
 	ASSERT_EQ(0, system("mkfifo fifo"));
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command_fixture.h"
+#include "effort.h"
 
 /* Number of functions, each called once, that exceeds the tree's limit. */
 #define CALLERS		300
@@ -169,7 +170,7 @@ TEST_F(command, root_contains_the_total_of_random_calls)
 {
 	uint64_t seed, whole;
 
-	for (seed = 1; seed <= 10; seed++) {
+	for (seed = 1; seed <= effort(3, 10); seed++) {
 		whole = make_random(self, seed);
 		run(self, "graph -c all --depth 1 trace.rtd |"
 		    " awk '$1 ~ /^[0-9]+$/ { sum += $1 } END { print sum }'");
