@@ -178,14 +178,13 @@ shell: board target $(if $(ROOT),packages-root)
 
 # ---- tests --------------------------------------------------------------
 
-# Duration in seconds of each kselftest that races threads; the longest one, threads_test, has a
-# separate limit.
+# Duration in seconds of each kselftest that races threads, with TRACE_PART=1; the longest one,
+# threads_test, has a separate limit.
 TRACE_SECONDS ?= 2
 TRACE_STORM_SECONDS ?= 5
-# Number of random programs that programs_test runs.
+# Number of random programs that programs_test runs, with TRACE_PART=1.
 TRACE_PROGRAMS ?= 20
-# The board fpga runs the kselftests' races, random programs and repetitions in full. Other boards
-# and other kernels run 1/TRACE_PART of them.
+# Boards run 1/TRACE_PART of the kselftests' races, random programs and repetitions.
 TRACE_PART ?= 4
 export TRACE_SECONDS TRACE_STORM_SECONDS TRACE_PROGRAMS TRACE_PART
 

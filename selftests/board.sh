@@ -23,7 +23,7 @@ run() {
 
 # ---- kselftests, each program's own TAP ---------------------------------
 
-if [ "$board" = fpga ]; then effort_all; else effort_part; fi
+effort_of "$board"
 what="$board: kselftests ran to the end, and the kernel's log is clean"
 if kselftests=$(effort_tests "$board"); then
 	run --monitor --timeout $((4500 + 30 * programs)) -- "$settings
@@ -67,7 +67,9 @@ passed() {
 }
 
 counts_are_exact() {
-	run --icount --perf -- '
+	# The kselftests above have used all thread slots.
+	effort_of "$board, exact"
+	run --icount --perf -- "$settings"'
 		cd /target/selftests
 		export TRACE_EXACT=1
 		# All harts share one instruction count, so wait until nothing else runs: its

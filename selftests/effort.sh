@@ -1,33 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Selects how much of the kselftests a board runs, for the scripts that run a board. fpga runs
-# everything. On other boards and other kernels, where the calls and the library are the same,
-# only 1/TRACE_PART of the races, random programs and repetitions run. With TRACE_PART=1 all
-# boards run everything.
+# Selects how much of the kselftests a board runs, for the scripts that run a board: 1/TRACE_PART
+# of the races, random programs and repetitions. Tests that find nothing with fewer repetitions,
+# such as leaks, run in full, but only on fpga, because the calls and the library are the same
+# elsewhere. With TRACE_PART=1 all boards run everything.
 #
-# effort_all and effort_part set $programs, their number, and $settings, shell commands for
-# the board, which does not see the host's environment.
+# effort_of sets $programs, the number of random programs, and $settings, shell commands for the
+# board, which does not see the host's environment.
 
 TRACE_PART=${TRACE_PART:-4}
 
-effort_all() {
-	effort_set 1
-}
-
-effort_part() {
-	effort_set "$TRACE_PART"
-}
-
-# effort_set PART: divide the amount of work by PART, and round up
-effort_set() {
-	local part=$1
-
-	share() { echo $((($1 + part - 1) / part)); }
+# effort_of BOARD: divide the amount of work by TRACE_PART, and round up
+effort_of() {
+	share() { echo $((($1 + TRACE_PART - 1) / TRACE_PART)); }
 	programs=$(share "${TRACE_PROGRAMS:-20}")
 	settings="export TRACE_SECONDS=$(share "${TRACE_SECONDS:-2}")"
 	settings+=" TRACE_STORM_SECONDS=$(share "${TRACE_STORM_SECONDS:-5}")"
 	settings+=" TRACE_PROGRAMS=$programs"
-	settings+=" TRACE_PART=$part"
+	settings+=" TRACE_PART=$TRACE_PART"
+	if [ "$1" = fpga ]; then
+		settings+=" TRACE_LEAKS=1"
+	elif [ "$TRACE_PART" -ne 1 ]; then
+		settings+=" TRACE_THREADS=400"
+	fi
 }
 
 # Kselftests that depend on the harts rather than the trace hardware. The boards dual and nofunnel
@@ -54,13 +49,37 @@ effort_tests() {
 	fi
 }
 
+# Tests that the debug kernel runs only with TRACE_PART=1: they check bytes, formats and counts,
+# which the stock kernel shows, and use the same locks and allocations as others of the program.
+of_results="counters:instret_counts_loop_instructions counters:counts_scale_with_loop_length
+	counters:event_list_of_manual_is_counted counters:user_mode_misses_match_touched_pages
+	drain:small_reads_lose_nothing exec:samples_during_execve_are_omitted
+	perf:counts_correctly_before_during_and_after_session
+	perf:counts_are_correct_in_every_open_and_close_order
+	ring:begins_with_whole_message_at_any_stop_position ring:large_ring_wraps
+	ring:every_size_is_rounded_up_to_word_and_works_as_ring ring:prescale_scales_timestamp_rate
+	sample_threads:named_with_all_count_types sample_threads:periodic_headers_precede_names
+	sampling:samples_have_interval_pc_and_counters sampling:only_xor_counts_have_periodic_headers
+	sampling:header_is_written_at_each_or_only_first_start
+	sampling:each_thread_has_separate_counts_joined_or_not sampling:samples_match_event_period
+	stacks:recorded_with_all_count_types stacks:periodic_headers_precede_stacks
+	syscalls:running_thread_is_recorded_after_loss wait:stores_continue_without_reader"
+
+effort_except_results() {
+	# shellcheck disable=SC2086 # words
+	[ "$TRACE_PART" -eq 1 ] || echo $of_results
+}
+
 # Instruction trace of a kernel with this many checks fills the buffers immediately, and perf counts
-# the checks' instructions, too. Also skip kselftests of the library, because other tests make the
-# same driver calls, and tests of invalid arguments, because the stock kernel runs them.
+# the checks' instructions, too. Also skip kselftests of the library, of single captures and of
+# callers, because other tests make the same driver calls, and tests of invalid arguments, because
+# the stock kernel runs them.
 effort_except_debug() {
 	local names="instruction perf_stat"
 
-	[ "$TRACE_PART" -eq 1 ] ||
-		names+=" abi argument calls lib lib_hotplug many own_counts programs threads timer unusual"
+	if [ "$TRACE_PART" -ne 1 ]; then
+		names+=" abi argument callers calls capture lib lib_hotplug many own_counts programs"
+		names+=" threads timer unusual"
+	fi
 	echo "$names"
 }

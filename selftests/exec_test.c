@@ -385,6 +385,7 @@ static void sample_program(struct __test_metadata *_metadata, struct _test_data_
 	struct sifive_trace_sampling sampling = TRACE_ARG(sifive_trace_sampling);
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
 	const bool kernel = flags & SIFIVE_TRACE_SAMPLING_KERNEL;
+	const unsigned int least = (unsigned int)trace_repeat(CAPTURES / 10);
 	unsigned int i, samples = 0, in_kernel = 0, during = 0;
 	struct program program;
 
@@ -398,7 +399,7 @@ static void sample_program(struct __test_metadata *_metadata, struct _test_data_
 	sampling.flags = flags | SIFIVE_TRACE_SAMPLING_EXEC;
 	ASSERT_EQ(0, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_SAMPLING, &sampling));
 	/* On a busy machine, a capture can end before the program is sampled. */
-	for (i = 0; i < CAPTURES && !(samples && (kernel ? during : i >= CAPTURES / 10)); i++) {
+	for (i = 0; i < CAPTURES && !(samples && (kernel ? during : i >= least)); i++) {
 		ASSERT_EQ(0, capture_program(self, &program));
 		EXPECT_LT(1, program.mappings);
 		EXPECT_EQ(0, program.outside);

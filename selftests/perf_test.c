@@ -514,13 +514,14 @@ TEST_F(perf, perf_can_touch_page_first_while_counters_are_taken)
 	struct toucher t = { .s = &self->s };
 	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_SOFTWARE,
 						      PERF_COUNT_SW_CPU_CLOCK);
+	const int times = trace_repeat(200);
 	void *ret;
 	int i;
 
 	t.event = open_enabled(attr, -1, self->s.encoder.cpu);
 	ASSERT_LE(0, t.event);
 	ASSERT_EQ(0, pthread_create(&t.thread, NULL, thread_touches, &t));
-	for (i = 0; i < 200; i++) {
+	for (i = 0; i < times; i++) {
 		EXPECT_EQ(0, TAKE(&instructions, &cycles));
 		sched_yield();
 	}

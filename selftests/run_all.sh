@@ -4,7 +4,8 @@
 # Inserts the module if necessary, and removes it at the end, which shows that it is no longer in
 # use. Fails if a test has failed.
 #
-#	run_all.sh [NAME...]		all tests except NAME_test and NAME.sh
+#	run_all.sh [NAME...]		all tests except NAME_test and NAME.sh; NAME:TEST omits only
+#					that test of NAME_test
 #	run_all.sh --only NAME...	only NAME_test and NAME.sh
 
 cd "$(dirname "$0")" || exit 1
@@ -28,9 +29,14 @@ for t in ./*_test ./example.sh ./perf_stat.sh; do
 	case " $* " in *" ${name%_test} "*) named=yes ;; *) named= ;; esac
 	[ "$named" = "$only" ] || continue
 	ran=$((ran + 1))
-	echo "# $t"
+	without=
+	for word; do
+		case $word in "${name%_test}":*) without="$without -T ${word#*:}" ;; esac
+	done
+	echo "# $t$without"
 	read -r begin _ </proc/uptime
-	"$t"
+	# shellcheck disable=SC2086 # words
+	"$t" $without
 	status=$?
 	read -r end _ </proc/uptime
 	echo "# $t: $((${end%.*} - ${begin%.*})) s"

@@ -279,6 +279,7 @@ static void count_marks(const struct trace_stream *stream, unsigned int *marks,
 /* Without the thread's record, a reader could not attribute calls until the next switch. */
 TEST_F(syscalls, running_thread_is_recorded_after_loss)
 {
+	const unsigned int losses = 1 + (unsigned int)trace_repeat(LOSSES - 1);
 	unsigned int i, marks = 0, unnamed = 0;
 	struct trace_stream stream = {};
 	uint8_t *bytes = NULL;
@@ -291,7 +292,7 @@ TEST_F(syscalls, running_thread_is_recorded_after_loss)
 		SKIP(return, "this board has one CPU");
 	ASSERT_EQ(0, start(self));
 	/* Lose records several times, because a mark may happen to be followed by a switch. */
-	for (i = 0; i < LOSSES; i++)
+	for (i = 0; i < losses; i++)
 		ASSERT_EQ(0, lose_some(self, &bytes, &size));
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 	while (read_some(self, &bytes, &size) > 0)

@@ -481,10 +481,7 @@ TEST_F(threads, records_made_during_dump_are_reported_lost)
 	for (i = 0; i < ARRAY_SIZE(thread); i++)
 		ASSERT_EQ(0, pthread_create(&thread[i], NULL, until_stop, (void *)(uintptr_t)i));
 	pthread_barrier_wait(&all_there);
-	/*
-	 * Repeat until a record is made during a pause, which can take a long time on a loaded
-	 * host.
-	 */
+	/* Repeat until a record is made during a pause, which can take long on a loaded host. */
 	for (i = 0; i < times || (!report.lost_threads && i < 100 * times); i++) {
 		ASSERT_EQ(0, sifive_trace_dump(trace, "/dev/null")) {
 			TH_LOG("%s", sifive_trace_error());
@@ -622,6 +619,7 @@ TEST_F(threads, child_processes_do_not_disturb_recording_threads)
 
 #define FORKS	256
 
+static unsigned int forks_least;
 static volatile unsigned int forks;
 static volatile bool in_child;
 
@@ -631,7 +629,7 @@ static volatile int bad_status;
 /* Times range from 1 us, to interrupt each place of a record, to 8 ms, for slow machines. */
 static void set_alarm(void)
 {
-	const long us = (1 + forks * 37 % 64) << forks / 32 % 8;
+	const long us = (1 + forks * 37 % 64) << forks * 8 / forks_least % 8;
 
 	setitimer(ITIMER_REAL, &(struct itimerval){ { 0 }, { 0, us } }, NULL);
 }
@@ -662,9 +660,10 @@ static void fork_within(int number)
  */
 TEST_F(threads, child_forked_in_handler_completes_record)
 {
+	forks_least = (unsigned int)trace_repeat(FORKS);
 	signal(SIGALRM, fork_within);
 	set_alarm();
-	while (forks < 1000 && (forks < FORKS || hits < 5)) {
+	while (forks < 1000 && (forks < forks_least || hits < 5)) {
 		record();
 		if (in_child)
 			_exit(0);

@@ -199,6 +199,11 @@ int trace_read_unprivileged(void)
 	_exit(read(fd, bytes, sizeof(bytes)) < 0 ? errno : 0);
 }
 
+bool trace_finds_leaks(void)
+{
+	return trace_setting("TRACE_LEAKS", trace_repeat(2) == 2);
+}
+
 double trace_clock(void)
 {
 	struct timespec t;

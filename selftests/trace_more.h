@@ -103,6 +103,12 @@ const char *trace_session_leaver(struct trace_session *s);
 /* Return the value of an environment variable, or @otherwise if it is not set. */
 uint64_t trace_setting(const char *name, uint64_t otherwise);
 
+/*
+ * Return whether tests run that reveal nothing with fewer repetitions: with TRACE_LEAKS, and if
+ * TRACE_PART does not reduce the repetitions.
+ */
+bool trace_finds_leaks(void);
+
 /* Return @count, the number of repetitions of a full run, divided by TRACE_PART and rounded up. */
 int trace_repeat(int count);
 

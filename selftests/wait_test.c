@@ -5,7 +5,8 @@
  * ends, on STOP, unbind and system sleep, and when the reader has exited; and that everything else
  * continues while stores wait.
  *
- * TRACE_ROUNDS: number of times that the reader lets the stores wait (default 6).
+ * TRACE_ROUNDS: number of times that the reader lets the stores wait (default 6, or 3 with
+ * TRACE_PART).
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -128,6 +129,13 @@ FIXTURE_TEARDOWN(wait)
  * The emulator serves one device access at a time. Leave room for the timer and interrupts
  * of the driver's thread, which hardware would not delay for seconds.
  */
+#define TURNS		2000
+
+/* Fewer turns, for stores that are to be lost. */
+#define TURNS_FAST	100
+
+static unsigned int turns;
+
 static void *store_steadily(void *arg)
 {
 	struct trace_writer *w = arg;
@@ -138,18 +146,38 @@ static void *store_steadily(void *arg)
 	while (!__atomic_load_n(&w->quit, __ATOMIC_RELAXED)) {
 		trace_store(s->page, s->reg, w->next, 4);
 		__atomic_store_n(&w->next, w->next + 1, __ATOMIC_RELEASE);
-		for (i = 0; i < 2000; i++)
+		for (i = __atomic_load_n(&turns, __ATOMIC_RELAXED); i; i--)
 			__asm__ volatile("");
 	}
 	return NULL;
+}
+
+/*
+ * Stores wait if more than a quarter of the buffer is unread. Fill almost that much quickly: the
+ * writers would need most of the test's time for it.
+ */
+static void fill_most(struct __test_metadata *_metadata, const struct _test_data_wait *self,
+		      struct trace_writer *w)
+{
+	struct sifive_trace_status status;
+	uint32_t end;
+
+	do {
+		for (end = w->next + 500; w->next < end; w->next++)
+			trace_store(w->session->page, w->session->reg, w->next, 4);
+		ASSERT_EQ(0, trace_status(self->s.fd, &status));
+	} while (status.bytes < self->s.config.buffer / 64 * 15);
 }
 
 static void start_writers(struct __test_metadata *_metadata, struct _test_data_wait *self)
 {
 	uint32_t i;
 
+	turns = TURNS;
 	for (i = 0; i < self->writers; i++) {
 		self->writer[i] = (struct trace_writer){ .session = &self->each[i] };
+		if (!i)
+			fill_most(_metadata, self, &self->writer[0]);
 		ASSERT_EQ(0, pthread_create(&self->writer[i].thread, NULL, store_steadily,
 					    &self->writer[i]));
 	}
@@ -295,7 +323,7 @@ static void check_all(struct __test_metadata *_metadata, struct _test_data_wait 
 
 TEST_F(wait, slow_reader_loses_nothing)
 {
-	uint64_t rounds = trace_setting("TRACE_ROUNDS", 6), i;
+	uint64_t rounds = trace_setting("TRACE_ROUNDS", 2 + trace_repeat(4)), i;
 	struct sifive_trace_status status;
 
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
@@ -463,7 +491,7 @@ static void store_forever(int ready)
 
 TEST_F(wait, process_with_waiting_store_can_be_killed)
 {
-	int ends[2], status, round;
+	int ends[2], status, round, rounds = 1 + trace_repeat(19);
 	pid_t child;
 	char byte;
 
@@ -471,7 +499,7 @@ TEST_F(wait, process_with_waiting_store_can_be_killed)
 	while (self->writers)
 		trace_unmap(self->each[--self->writers].page);
 	trace_session_close(&self->s);
-	for (round = 0; round < 20; round++) {
+	for (round = 0; round < rounds; round++) {
 		child = fork();
 		ASSERT_LE(0, child);
 		if (!child)
@@ -502,10 +530,13 @@ static void continue_without_reader(struct __test_metadata *_metadata, struct _t
 	while (waits(self->s.fd))
 		usleep(50000);
 	EXPECT_LT(ALONE - 1, trace_clock() - begin);
+	/* Fill the rest of the buffer. */
+	__atomic_store_n(&turns, TURNS_FAST, __ATOMIC_RELAXED);
 	do {
 		usleep(50000);
 		ASSERT_EQ(0, trace_status(self->s.fd, &status));
 	} while (!status.gaps);
+	__atomic_store_n(&turns, TURNS, __ATOMIC_RELAXED);
 }
 
 TEST_F(wait, stores_continue_without_reader)
