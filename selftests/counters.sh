@@ -14,13 +14,14 @@ out=$build/counters
 rm -rf "$out"
 mkdir -p "$out"
 . selftests/tap.sh
+. selftests/effort.sh
 
 # board WHAT OPTION... -- PROBE...: boot once and run each probe; print a line for each probe.
 # With --icount, counts are exact; otherwise, they depend on the host's speed.
-answers=() next=0 parameters=
+answers=() next=0
 board() {
 	local what=$1 options=() probe
-	local script="insmod /target/sifive_trace.ko $parameters || exit 1"
+	local script="insmod /target/sifive_trace.ko || exit 1"
 	shift
 	while [ "$1" != -- ]; do
 		options+=("$1")
@@ -110,18 +111,7 @@ online=/sys/devices/system/cpu/cpu1/online
 hotplug="echo 0 >$online; echo 1 >$online"
 
 board "all counters" --icount -- \
-	"$probe 2u" "$probe 2k" "$probe 2 2u 2k" "$probe all $itlb 2 $dtlb 1" \
-	"$probe all 1 2 $dtlb -- true" \
-	"$probe $dtlb 1 -- '$(steal 0 3 0)'" \
-	"$probe all $dtlb 1 -- '$(steal 1 3 0); $hotplug'" \
-	"$probe all $dtlb 1 -- '$(steal 1 3 1); $hotplug'" \
-	"$probe all $dtlb 1 2 -- '$(steal 1 3 0); $(steal 0 2 0); $(steal 0 0 0)'" \
-	"$probe all $dtlb 1 -- '$(steal 1 3 1)'" \
-	"$probe all $dtlb 1 -- '$(steal 1 0 0)'" \
-	"$probe all 1 2 -- '$hotplug'" \
-	"$probe all 1 2 -- true" \
-	"$probe all $dtlb 6 $itlb" \
-	"$probe perf2 all 1 $dtlb" "$probe perf20 $dtlb" "$probe perf20 2 1"
+	"$probe 2u" "$probe 2k" "$probe 2 2u 2k" "$probe all $itlb 2 $dtlb 1"
 mask 0x8 "only user mode: a programmable counter is used"
 counted loop0 200000 200050 "only user mode: the loop is counted"
 counted calls0 15000 20000 "only user mode: the kernel's part of a system call is not counted"
@@ -140,6 +130,24 @@ counted loop1 200000 200050 "an event on two programmable counters: the first co
 together "$(value calls1)" "$(value calls2)" "$(value calls0)" \
 	"an event on two programmable counters: each counter counts one mode"
 mask 0x1d "any order of events: each event gets a counter that can count it"
+
+board "counters taken by others" -- \
+	"$probe all 1 2 $dtlb -- true" \
+	"$probe $dtlb 1 -- '$(steal 0 3 0)'" \
+	"$probe all $dtlb 1 -- '$(steal 1 3 0); $hotplug'" \
+	"$probe all $dtlb 1 -- '$(steal 1 3 1); $hotplug'" \
+	"$probe all $dtlb 1 2 -- '$(steal 1 3 0); $(steal 0 2 0); $(steal 0 0 0)'" \
+	"$probe all $dtlb 1 -- '$(steal 1 3 1)'" \
+	"$probe all $dtlb 1 -- '$(steal 1 0 0)'" \
+	"$probe all 1 2 -- '$hotplug'" \
+	"$probe all 1 2 -- true" \
+	"$probe all $dtlb 6 $itlb" \
+	"$probe perf2 all 1 $dtlb" "$probe perf20 $dtlb" "$probe perf20 2 1" \
+	"rmmod sifive_trace
+insmod /target/counter_thief.ko cpu=1 counter=3 restart=1 online=1
+insmod /target/sifive_trace.ko
+$probe all $dtlb 1 -- '$hotplug'
+rmmod counter_thief"
 lost 0 "" "no counter is lost unless it is taken"
 lost 0x8 "hpmcounter3 was stopped on hart 0: $twist" \
 	"a counter that was stopped is reported"
@@ -158,12 +166,6 @@ mask 0x38 "an event that only hpmcounter3 can count gets hpmcounter3, although t
 mask 0x9 "perf uses some counters: the session gets other counters"
 refused $EBUSY 0 "no counter that can count it is free" "perf uses all counters: the error names the event"
 refused $EBUSY 1 "no counter that can count it is free" "perf uses all counters: the error names cycles"
-
-board "a counter taken before its CPU is online" -- "rmmod sifive_trace
-insmod /target/counter_thief.ko cpu=1 counter=3 restart=1 online=1
-insmod /target/sifive_trace.ko
-$probe all $dtlb 1 -- '$hotplug'
-rmmod counter_thief"
 lost 0x8 "hpmcounter3 did not restart with its CPU on hart 1: $twist" \
 	"a counter that another owner holds when the CPU comes online is reported"
 
@@ -216,11 +218,29 @@ mask 0x5 "no programmable counter: the fixed counters are available"
 refused $EOPNOTSUPP 1 "no counter counts type 1, code 0x19, data 0x0" \
 	"no programmable counter: an event that needs one is refused"
 
+shares_fixed() { [ $(($(value info) & 0x10)) -ne 0 ]; }
+
+# With perf_private=0, the driver treats perf's driver as an unknown one.
+unknown="rmmod sifive_trace
+insmod /target/sifive_trace.ko perf_private=0 || exit 1"
+perf_takes_cycle="$probe perf3 2 >/dev/null"
+
 board "harts with two programmable counters" --cpu pmu-mask=0x18 -- \
-	"$probe all $dtlb r100 1 2" "$probe r100 r101 r102"
+	"$probe all $dtlb r100 1 2" "$probe r100 r101 r102" \
+	"$probe 1 2 -- '$perf_takes_cycle'" \
+	"$unknown" "$probe 1 2 -- true" "$probe 1 -- '$perf_takes_cycle'"
 mask 0x1d "two programmable counters: both are available"
 refused $EBUSY 2 "all counters that can count it are taken" \
 	"two programmable counters: a third event is refused"
+lost 0 "" "known perf driver: fixed counters are reserved"
+! shares_fixed
+result $? "known perf driver: INFO does not report shared fixed counters"
+lost 0 "" "unknown perf driver: fixed counters are available, and none is reported lost without a cause"
+shares_fixed
+result $? "unknown perf driver: INFO reports shared fixed counters"
+answer
+[ "$(value take)" = 0 ] && [ "$(value stop_lost)" = 0x1 ]
+result $? "unknown perf driver: a fixed counter that perf takes is reported"
 
 board "harts that count only misses on programmable counters" \
 	--events '<0x1 0x1 0x1>, <0x2 0x2 0x4>, <0x10019 0x10019 0x8>' -- \
@@ -284,7 +304,8 @@ board "perf's own events" --cpu sscofpmf=false -- \
 	"$probe 1 -- '$(steal 0 0 0)'" \
 	"$probe displaced all 1 -- true" "$probe all 1 2 -- true" \
 	"$probe perf1 all 2 1" "$probe perf1 2" \
-	"$probe all 1 2 -- '$hotplug'" "$probe all 1 2"
+	"$probe all 1 2 -- '$hotplug'" "$probe all 1 2" \
+	"$unknown" "$probe 1"
 mask 0x4 "without Sscofpmf: instructions are available"
 grown loop0 "without Sscofpmf: instructions increase"
 mask 0x5 "without Sscofpmf: cycles and instructions are available on all harts"
@@ -307,37 +328,20 @@ refused $EBUSY 1 "cycle is in use" "without Sscofpmf: a counter that perf has pi
 mask 0x4 "without Sscofpmf: a counter that perf has not pinned is available"
 lost 0 "" "without Sscofpmf: the session loses no counter when a CPU goes offline"
 mask 0x5 "without Sscofpmf: the counters can be taken again"
-
-# ---- a kernel with an unknown perf driver ---------------------------------------
-
-shares_fixed() { [ $(($(value info) & 0x10)) -ne 0 ]; }
-
-perf_takes_cycle="$probe perf3 2 >/dev/null"
-board "known perf driver" --cpu pmu-mask=0x18 -- "$probe 1 2 -- '$perf_takes_cycle'"
-lost 0 "" "known perf driver: fixed counters are reserved"
-! shares_fixed
-result $? "known perf driver: INFO does not report shared fixed counters"
-
-parameters=perf_private=0
-board "unknown perf driver" --cpu pmu-mask=0x18 -- "$probe 1 2 -- true" \
-	"$probe 1 -- '$perf_takes_cycle'"
-lost 0 "" "unknown perf driver: fixed counters are available, and none is reported lost without a cause"
-shares_fixed
-result $? "unknown perf driver: INFO reports shared fixed counters"
-answer
-[ "$(value take)" = 0 ] && [ "$(value stop_lost)" = 0x1 ]
-result $? "unknown perf driver: a fixed counter that perf takes is reported"
-
-board "unknown perf driver without Sscofpmf" --cpu sscofpmf=false -- "$probe 1"
 refused $EOPNOTSUPP 0 "counters need Sscofpmf, or perf's SBI driver" \
 	"unknown perf driver: without Sscofpmf, counters are refused"
-parameters=
+
+# ---- kernels without perf's driver ------------------------------------------------
 
 # These boards behave like a kernel without RISCV_PMU, and like one whose perf driver can only read
 # counters.
 without=initcall_blacklist=pmu_sbi_devinit
 board "no perf driver" --append $without,riscv_pmu_legacy_devinit -- \
-	"$probe 1 2 $dtlb -- true"
+	"$probe 1 2 $dtlb -- true" "/target/selftests/counters_test >/out/counters_test
+echo \$? >/out/status"
+[ "$(cat "$out/status")" = 0 ]
+result $? "counters_test passes: no perf driver"
+sed 's/^/# /' "$out/counters_test"
 lost 0 "" "no perf driver: firmware provides counters, and none is lost"
 ! shares_fixed
 result $? "no perf driver: fixed counters are not shared"
@@ -354,20 +358,21 @@ refused $EOPNOTSUPP 0 "counters need Sscofpmf, or perf's SBI driver" \
 
 # ---- kselftests on other harts ------------------------------------------------------
 
+effort_of "fpga, other harts"
+
 # passes TEST WHAT OPTION...: expect the kselftest to pass on this board.
 passes() {
 	local test=$1 what=$2
 	shift 2
 	tools/qemu/board run fpga --target "$target" --out "$out" "$@" -- \
-		"insmod /target/sifive_trace.ko && /target/selftests/$test" \
+		"$settings; insmod /target/sifive_trace.ko && /target/selftests/$test" \
 		>"$out/$test" 2>&1
 	result $? "$test passes: $what"
 	sed 's/^/# /' "$out/$test"
 }
 
-# The harts have fewer or different counters, or the kernel has no perf driver.
+# The harts have fewer or different counters.
 passes perf_test "fixed counters that filter modes" --icount --cpu smcntrpmf=true
 passes perf_test "two programmable counters" --icount --cpu pmu-mask=0x18
-passes counters_test "no perf driver" --append $without,riscv_pmu_legacy_devinit
 
 results_end
