@@ -16,6 +16,8 @@ out=$build/hardware
 rm -rf "$out"
 mkdir -p "$out"
 . selftests/tap.sh
+. selftests/effort.sh
+effort_of "hardware"
 
 # boot BOARD OPTION... -- COMMANDS: boot a board; write its output to $out/log.
 boot() {
@@ -44,7 +46,8 @@ differs=(--cpu svpbmt=true --set tf0.single-sink=zero --set tf0.sink-high-bits=0
 for i in 0 1 2 3; do
 	differs+=(--set "te$i.single-sink=zero" --set "te$i.stall-or-overflow-rw=on")
 done
-run "${differs[@]}" -- 'insmod /target/sifive_trace.ko || exit 1
+run "${differs[@]}" -- "$settings"'
+	insmod /target/sifive_trace.ko || exit 1
 	for t in registers_test capture_test ring_test; do
 		/target/selftests/$t
 		echo $t $? >>/out/results
@@ -66,12 +69,17 @@ run --set tf0.sink-high-bits=0 --dts "$out/region.dts" -- "$probe"
 	grep -q 'words=.*0x0*100000000.* 0xffffffff' "$out/log"
 result $? "unreachable memory is refused, and the message contains the last reachable address"
 
-# A P550 implements 9 bits.
-for reach in "9 0x1ffffffffff" "10 0x3ffffffffff"; do
-	read -r bits last <<<"$reach"
-	region "0x400 0x0" "0x0 0x2000000"
-	run --set "tf0.sink-high-bits=$bits" --dts "$out/region.dts" -- "$probe"
-	[ "$(value config)" = $ENOMEM ] && grep -q "words=.*0x0*40000000000.* $last" "$out/log"
+# A P550 implements 9 bits. Each funnel of the board dual has separate memory, so one boot tests two
+# numbers of bits.
+cat >"$out/region.dts" <<-DTS
+	&{/reserved-memory/trace-buffer@98000000} { reg = <0x400 0x0 0x0 0x800000>; };
+	&{/reserved-memory/trace-buffer@98800000} { reg = <0x400 0x800000 0x0 0x800000>; };
+DTS
+boot dual --set tf0.sink-high-bits=9 --set tf1.sink-high-bits=10 --dts "$out/region.dts" -- \
+	"$probe encoder 0; /target/selftests/fault_probe encoder 2"
+for reach in "9 40000000000 0x1ffffffffff" "10 40000800000 0x3ffffffffff"; do
+	read -r bits base last <<<"$reach"
+	grep -q "config=$ENOMEM .*words=.*0x0*$base.* $last" "$out/log"
 	result $? "memory beyond $bits bits of SinkBaseHigh is refused: the last reachable address is $last"
 done
 
@@ -213,7 +221,8 @@ result $? "65 encoders: 64 encoders are present, and the last one is refused bec
 [ "$(value config)" = 0 ] && [ "$(value stop)" = 0 ] && [ "$(value data)" = 100 ]
 result $? "65 encoders: a capture contains everything that was stored"
 
-boot nested -- 'insmod /target/sifive_trace.ko || exit 1
+boot nested -- "$settings"'
+	insmod /target/sifive_trace.ko || exit 1
 	for t in registers_test capture_test session_test; do
 		/target/selftests/$t
 		echo $t $? >>/out/results
