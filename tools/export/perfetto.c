@@ -484,23 +484,29 @@ static void perfetto_lost(void *context, struct analysis_thread *thread)
 	end_event(export, &event, track, thread->now);
 }
 
+static void put_function(struct export *export, struct analysis_thread *thread,
+			 struct track *track, int type, uint32_t function, bool inferred)
+{
+	struct event event;
+
+	begin_event(&event, thread->thread, type);
+	name_event(export, &event, track, function + NAME_FUNCTION, NULL);
+	if (inferred) {
+		name_notes(export, &event, track);
+		add_text(&event, NOTE_TIME, "inferred");
+	}
+	end_event(export, &event, track, thread->now);
+}
+
 static void perfetto_enter(void *context, struct analysis_thread *thread)
 {
 	struct analysis_frame *frame = &thread->frame[thread->depth - 1];
 	struct export *export = context;
 	struct track *track = get_track(export, thread);
-	struct event event;
 
 	frame->user = track && frame->timed;
-	if (!frame->user)
-		return;
-	begin_event(&event, thread->thread, SLICE_BEGIN);
-	name_event(export, &event, track, frame->function + NAME_FUNCTION, NULL);
-	if (frame->inferred) {
-		name_notes(export, &event, track);
-		add_text(&event, NOTE_TIME, "inferred");
-	}
-	end_event(export, &event, track, thread->now);
+	if (frame->user)
+		put_function(export, thread, track, SLICE_BEGIN, frame->function, frame->inferred);
 }
 
 static void perfetto_leave(void *context, struct analysis_thread *thread,
@@ -540,17 +546,9 @@ static void perfetto_point(void *context, struct analysis_thread *thread,
 {
 	struct export *export = context;
 	struct track *track = get_track(export, thread);
-	struct event event;
 
-	if (!track || !thread->timed)
-		return;
-	begin_event(&event, thread->thread, INSTANT);
-	name_event(export, &event, track, step->function + NAME_FUNCTION, NULL);
-	if (thread->inferred) {
-		name_notes(export, &event, track);
-		add_text(&event, NOTE_TIME, "inferred");
-	}
-	end_event(export, &event, track, thread->now);
+	if (track && thread->timed)
+		put_function(export, thread, track, INSTANT, step->function, thread->inferred);
 }
 
 /* ---- times on and off the CPU ------------------------------------------- */
