@@ -272,15 +272,23 @@ static FILE *open_meta(const char *meta)
 	return NULL;
 }
 
-/* Return the text of a side-car file, which the caller frees. */
+/*
+ * Return the text of a side-car file, which the caller frees. The buffer is only as large as the
+ * file: on a network file system, the kernel pins all pages of the buffer, whatever it reads.
+ */
 static char *read_meta(const char *meta)
 {
 	FILE *file = open_meta(meta);
-	char *text = file ? malloc(META_BYTES_MAX + 1) : NULL;
-	size_t got = text ? fread(text, 1, META_BYTES_MAX, file) : 0;
+	struct stat status;
+	size_t room = 0, got;
+	char *text;
 
 	if (!file)
 		return NULL;
+	if (!fstat(fileno(file), &status))
+		room = status.st_size < META_BYTES_MAX ? (size_t)status.st_size : META_BYTES_MAX;
+	text = malloc(room + 1);
+	got = text ? fread(text, 1, room, file) : 0;
 	fclose(file);
 	if (got) {
 		text[got] = '\0';
