@@ -21,7 +21,7 @@ import read_trace
 # Values in a list of callers that are marks, not addresses: see PERFREC_CUT.
 CUT, UNKNOWN = 0xfffffffffffffff2, 0xfffffffffffffff6
 # Number of bytes that are compared, because Python reads only some 200 KB a second.
-LONG = None if os.environ.get("TRACE_PART") == "1" else 400_000
+LONG = None if os.environ.get("TRACE_PART") == "1" else 100_000
 
 
 def decode(command, path, values):
