@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 	unsigned long levels = argc > 1 ? strtoul(argv[1], NULL, 10) : 10;
 	unsigned long seed = 1, rounds;
 
-	for (rounds = 0; rounds < 2500; rounds++) {
+	for (rounds = 0; rounds < 1500; rounds++) {
 		seed = seed * 1103515245 + 12345;
 		sum += down(levels, 5000 + (seed >> 16 & 0xfff));
 	}
