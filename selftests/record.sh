@@ -42,7 +42,7 @@ for name in plain plain-static objects threads shared; do rec $name $p/$name; do
 rec sampled -i 100us $p/busy
 rec period -e cycles -c 1000000 $p/busy 1000
 rec short -e cycles -c 10 $p/busy
-$p/busy-static >/dev/null & rec static $p/busy-static 1000; wait
+$p/busy-static >/dev/null & rec static $p/busy-static 300; wait
 rec itself $p/itself-static
 cp $p/busy /tmp/other; /tmp/other 20000 >/dev/null & rec whole -a $p/busy; kill $!
 rec both -i 100us $p/busy-hooks
@@ -581,7 +581,7 @@ run r-ring sifive-trace record -a -i 100us -b 4k --ring -o r-ring.rtd $p/busy 50
 run r-quiet sifive-trace record -a -q -i 100us -b 4k --ring -o r-quiet.rtd $p/busy 500
 run r-library sifive-trace record -b 4k --ring -o r-library.rtd $p/threads
 run r-start sifive-trace start -i 100us -b 4k --ring
-$p/busy 3000 >/dev/null & $p/busy 3000 >/dev/null
+$p/busy 1000 >/dev/null & $p/busy 1000 >/dev/null
 run r-running sifive-trace dump -o r-running.rtd
 wait
 run r-stop sifive-trace stop'
