@@ -6,7 +6,7 @@
 #
 #	exact.sh BUILD [long]
 #
-# long: run every program in every mode. By default, each program runs in one mode.
+# long: run every program in every mode. By default, each program and the kernel run in one mode.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -109,7 +109,7 @@ $(each "$@" -- record_it)"
 
 # The kernel is followed in the copy of its code in the folder of the trace. The program turns the log
 # on and off, because the command executes too many instructions in the kernel.
-kernel=(htm btm)
+kernel=(htm ${long:+btm})
 board fpga --icount --monitor --qemu "-dfilter 0xffffffff00000000+0xffffffff -D $out/boot.log" -- "
 folder=$out
 $logging
