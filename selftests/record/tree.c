@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Creates processes in all possible ways. Each process calls leaf() ten times, then ends in one of
- * several ways. Prints "made N", the total number of calls. "stops" forks while the parent process,
- * which is the recorder, is stopped.
+ * Creates processes in all possible ways. Each process calls leaf() ten times, or CALLS times, then
+ * ends in one of several ways. Prints "made N", the total number of calls. "stops" forks while the
+ * parent process, which is the recorder, is stopped.
  *
- *	tree WAY [NUMBER] [PROGRAM]
+ *	tree WAY [NUMBER] [CALLS]
  */
 #include <errno.h>
 #include <sched.h>
@@ -17,12 +17,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CALLS	10
-
 /* Number of children that exist at the same time. */
 #define TOGETHER	8
 
 static volatile unsigned int sum;
+static unsigned int calls = 10;
 
 static void leaf(unsigned int i)
 {
@@ -33,7 +32,7 @@ static void work(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < CALLS; i++)
+	for (i = 0; i < calls; i++)
 		leaf(i);
 }
 
@@ -117,23 +116,25 @@ int main(int argc, char **argv)
 	unsigned int number = argc > 2 ? (unsigned int)atoi(argv[2]) : 0;
 	pid_t child;
 
+	if (argc > 3)
+		calls = (unsigned int)atoi(argv[3]);
 	work();
 	if (!strcmp(way, "work")) {
 		return 0;
 	} else if (!strcmp(way, "fork")) {
 		storm(number);
-		printf("made %u\n", (number + 1) * CALLS);
+		printf("made %u\n", (number + 1) * calls);
 	} else if (!strcmp(way, "stops")) {
 		kill(getppid(), SIGSTOP);
 		storm(number);
 		kill(getppid(), SIGCONT);
-		printf("made %u\n", (number + 1) * CALLS);
+		printf("made %u\n", (number + 1) * calls);
 	} else if (!strcmp(way, "daemon")) {
 		if (daemon(1, 1))
 			return 1;
 		usleep(300000);
 		work();
-		printf("made %u\n", 2 * CALLS);
+		printf("made %u\n", 2 * calls);
 	} else if (!strcmp(way, "clone")) {
 		/* Calls clone() directly, which does not run atfork handlers. */
 		child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
@@ -142,10 +143,10 @@ int main(int argc, char **argv)
 			_exit(0);
 		}
 		wait_for(child);
-		printf("made %u\n", 2 * CALLS);
+		printf("made %u\n", 2 * calls);
 	} else {
 		run_again(way, argv[0]);
-		printf("made %u\n", (!strcmp(way, "exec") ? 3 : 2) * CALLS);
+		printf("made %u\n", (!strcmp(way, "exec") ? 3 : 2) * calls);
 	}
 	return 0;
 }
