@@ -89,7 +89,7 @@ static bool find_parts(struct kcore *kcore, FILE *names)
 	*kernel = (struct kcore_part){ 0 };
 	kcore->parts = 1;
 	while (fgets(line, sizeof(line), names)) {
-		/* Most lines are neither: sscanf() takes longer than all the rest. */
+		/* Skip lines of the kernel's other symbols, because sscanf() is slow. */
 		if (!strchr(line, '[') && !strstr(line, "_stext") && !strstr(line, "_etext"))
 			continue;
 		fields = sscanf(line, "%" SCNx64 " %c %511s [%63[^]]", &address, &type, name,
