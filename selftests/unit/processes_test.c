@@ -139,7 +139,9 @@ TEST_F(processes, of_unfinished_files_are_read_as_far_as_possible)
 	fclose(begin(self, 12, 0));
 	put(self, 13, 0, 10, 0, "\"a\"", 100);
 	join(_metadata, self);
-	EXPECT_EQ(3, self->meta.processes);
+	ASSERT_EQ(3, self->meta.processes);
+	EXPECT_EQ(11, self->meta.process[0].pid);
+	EXPECT_EQ(12, self->meta.process[1].pid);
 	EXPECT_EQ(2, self->meta.objects);
 }
 

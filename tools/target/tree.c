@@ -241,7 +241,8 @@ static void read_line(struct parts *parts, struct process *process, char *line, 
 		add_object(parts, element(line), parts->processes);
 }
 
-static void read_part(struct parts *parts, FILE *file)
+/* A process whose file is still empty is known only by the file's name. */
+static void read_part(struct parts *parts, FILE *file, int pid)
 {
 	struct process *more = grow(parts, parts->process, parts->processes, sizeof(*more));
 	char *line = NULL, list = 0;
@@ -250,7 +251,7 @@ static void read_part(struct parts *parts, FILE *file)
 	if (!more)
 		return;
 	parts->process = more;
-	more[parts->processes] = (struct process){ .file = parts->processes };
+	more[parts->processes] = (struct process){ .file = parts->processes, .pid = pid };
 	while (!parts->failed && getline(&line, &size, file) > 0)
 		read_line(parts, &more[parts->processes], line, &list);
 	free(line);
@@ -300,7 +301,7 @@ static void read_folder(struct parts *parts, const char *path)
 		file = fd < 0 ? NULL : fdopen(fd, "r");
 		if (!file)
 			continue;
-		read_part(parts, file);
+		read_part(parts, file, names[i].pid);
 		fclose(file);
 	}
 	free(names);
