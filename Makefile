@@ -58,9 +58,9 @@ help:
 	@echo '                 the command for the board: it needs only the C library'
 	@echo '  make shell     a root shell on the booted board      [BOARD=$(BOARD)]'
 	@echo '                 with ROOT=debian, Debian for riscv64 as its root'
-	@echo '  make check-unit, check-format, check-model, check-style, check-bare, check-boards,'
-	@echo '  make check-hardware, check-objects, check-bench, check-faults, check-counters,'
-	@echo '  make check-record, check-devicetree'
+	@echo '  make check-unit, check-fuzz, check-format, check-model, check-style, check-bare,'
+	@echo '  make check-boards, check-hardware, check-objects, check-bench, check-faults,'
+	@echo '  make check-counters, check-record, check-devicetree'
 	@echo '                 one suite of the tests                [BOARDS="$(BOARDS)"]'
 	@echo '  make check-debug'
 	@echo '                 the kselftests on a kernel that looks for bugs'
@@ -189,8 +189,8 @@ TRACE_PART ?= 4
 export TRACE_SECONDS TRACE_STORM_SECONDS TRACE_PROGRAMS TRACE_PART
 
 CHECK := $(O)/check
-SUITES := unit format model style devicetree bare boards hardware objects bench faults counters record debug \
-	kernels packages debian
+SUITES := unit fuzz format model style devicetree bare boards hardware objects bench faults counters \
+	record debug kernels packages debian
 
 # Debian's file system is created once, which takes minutes. "make check" does not need it.
 ROOT_BOARD ?=
@@ -214,9 +214,11 @@ SET_UP = @tools/qemu/setup/check.sh $(KERNEL)
 # Number of concurrent suites: more than there are processors, because suites sometimes only wait.
 # The longest suites are first in the queue.
 CHECK_JOBS ?= $(shell echo $$(($$(nproc) + 1)))
-QUEUE := kernels debug unit board-$(firstword $(BOARDS)) record counters hardware \
-	$(patsubst %,board-%,$(wordlist 2,99,$(BOARDS))) style faults packages devicetree \
-	bench objects bare model format $(if $(ROOT_BOARD),debian)
+QUEUE := unit debug kernels board-$(firstword $(BOARDS)) fuzz \
+	record-captures counters record-calls hardware record-record packages \
+	$(addprefix record-,$(filter-out record captures calls,$(RECORD_SUITES))) \
+	$(patsubst %,board-%,$(wordlist 2,99,$(BOARDS))) devicetree \
+	bench style faults objects bare model format $(if $(ROOT_BOARD),debian)
 
 # Build everything on all processors, after the board has been built.
 built: board
@@ -299,7 +301,7 @@ bench-decode: packages-command
 # Number of random traces for clock_test and jobs_test; they have their own default.
 UNIT_TRACES ?=
 
-run-unit: run-fuzz
+run-unit:
 	@selftests/suite.sh $(CHECK) unit $(MAKE) -s -C selftests/unit \
 		KSELFTEST=$(KSELFTEST) O=$(O)/unit BUILT=$(O) \
 		$(if $(UNIT_TRACES),TRACES=$(UNIT_TRACES)) run
@@ -353,9 +355,11 @@ run-counters:
 	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh \
 		$(CHECK) counters selftests/counters.sh $(O)
 
-run-record:
-	@. $(ENV) && export QEMU KERNEL$(foreach s,$(RECORD_SUITES), && \
-	selftests/suite.sh $(CHECK) $s selftests/$s.sh $(O) $(if $(filter exact,$s),$(EXACT)))
+run-record: $(RECORD_SUITES:%=run-record-%)
+
+$(RECORD_SUITES:%=run-record-%): run-record-%:
+	@. $(ENV) && export QEMU KERNEL && selftests/suite.sh $(CHECK) $* \
+		selftests/$*.sh $(O) $(if $(filter exact,$*),$(EXACT))
 
 run-packages:
 	@. $(ENV) && export QEMU KERNEL CACHE && selftests/suite.sh $(CHECK) packages \
@@ -448,4 +452,4 @@ clean:
 
 .PHONY: all built help board driver lib tools selftests target target-tools \
 	demo shell check check-long check-soak check-releases $(SUITES:%=check-%) $(SUITES:%=run-%) $(BOARDS:%=run-board-%) \
-	install install-tools install-lib install-target deb dkms dkms-can-add clean run-fuzz bench bench-decode
+	install install-tools install-lib install-target deb dkms dkms-can-add clean bench bench-decode
