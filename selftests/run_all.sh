@@ -43,7 +43,9 @@ for t in ./*_test ./example.sh ./perf_stat.sh; do
 	case $status in
 	0 | 4) ;;
 	*)
-		echo "# $t: exit status $status"
+		# They show, for example, where an unexpected signal has come from.
+		echo "# $t: exit status $status; the kernel's latest messages:"
+		dmesg | tail -n 20 | sed 's/^/#   /'
 		rc=1
 		;;
 	esac
