@@ -358,7 +358,7 @@ refused $EOPNOTSUPP 0 "counters need Sscofpmf, or perf's SBI driver" \
 
 # ---- kselftests on other harts ------------------------------------------------------
 
-effort_of "fpga, other harts"
+effort_part
 
 # passes TEST WHAT OPTION...: expect the kselftest to pass on this board.
 passes() {

@@ -28,7 +28,7 @@ result $rc "$board, debug kernel: the module builds"
 
 # The stock kernels run the threads and repetitions that reveal races. Scan twice for
 # leaks, because objects that the first scan finds may still be in flight.
-effort_of "$board, debug"
+effort_part
 tools/qemu/board run "$board" --kernel "$kernel" --target "$target" --out "$out" -- "$settings"'
 	export TRACE_FILL_SECONDS=1 TRACE_PART=$((4 * TRACE_PART)) TRACE_THREADS=50
 	sh /target/selftests/run_all.sh '"$(effort_except_debug) $(effort_except_results)"'

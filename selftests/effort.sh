@@ -5,20 +5,21 @@
 # such as leaks, run in full, but only on fpga, because the calls and the library are the same
 # elsewhere. With TRACE_PART=1 all boards run everything.
 #
-# effort_of sets $programs, the number of random programs, and $settings, shell commands for the
+# effort_part sets $programs, the number of random programs, and $settings, shell commands for the
 # board, which does not see the host's environment.
 
 TRACE_PART=${TRACE_PART:-4}
 
-# effort_of BOARD: divide the amount of work by TRACE_PART, and round up
-effort_of() {
+# effort_part [leaks]: divide the amount of work by TRACE_PART, and round up; with "leaks", run the
+# tests that find leaks in full.
+effort_part() {
 	share() { echo $((($1 + TRACE_PART - 1) / TRACE_PART)); }
 	programs=$(share "${TRACE_PROGRAMS:-20}")
 	settings="export TRACE_SECONDS=$(share "${TRACE_SECONDS:-2}")"
 	settings+=" TRACE_STORM_SECONDS=$(share "${TRACE_STORM_SECONDS:-5}")"
 	settings+=" TRACE_PROGRAMS=$programs"
 	settings+=" TRACE_PART=$TRACE_PART"
-	if [ "$1" = fpga ]; then
+	if [ "${1:-}" = leaks ]; then
 		settings+=" TRACE_LEAKS=1"
 	elif [ "$TRACE_PART" -ne 1 ]; then
 		settings+=" TRACE_THREADS=400"

@@ -17,7 +17,7 @@ rm -rf "$out"
 mkdir -p "$out"
 . selftests/tap.sh
 . selftests/effort.sh
-effort_of "hardware"
+effort_part
 
 # boot BOARD OPTION... -- COMMANDS: boot a board; write its output to $out/log.
 boot() {

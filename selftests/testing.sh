@@ -31,7 +31,7 @@ rc=$?
 result $rc "$what: the module builds"
 [ "$rc" -eq 0 ] || exit 1
 
-effort_of "$board, testing"
+effort_part
 tools/qemu/board run "$board" --kernel "$kernel" --target "$target" --out "$work/out" -- "$settings"'
 	uname -r >kernel
 	sh /target/selftests/run_all.sh'
