@@ -212,7 +212,7 @@ rec maps-lost -a -C 1 $p/maps stopped 10000 $p/busy 500
 
 unbind() { echo $1 >/sys/bus/platform/drivers/sifive-trace-encoder/unbind; }
 sifive-trace record --no-children -b 1M --on-full wait -o unbound.rtd $p/soak 100000 >unbound.txt 2>unbound.err & command=$!
-until [ -s unbound.rtd ]; do sleep 0.1; done
+until [ "$(stat -c %s unbound.rtd 2>/dev/null || echo 0)" -gt 65536 ]; do sleep 0.1; done
 kill -STOP $command; unbind 11001000.trace
 kill -CONT $command; kill $(pidof soak); wait $command; echo $? >unbound.rc
 echo 11001000.trace >/sys/bus/platform/drivers/sifive-trace-encoder/bind
