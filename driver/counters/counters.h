@@ -342,6 +342,7 @@ void sft_own_exit(void);
 void sft_rule_restore(const struct cpumask *cpus);
 
 /* sampling.c */
+bool sft_sampling_is_set(void);
 int sft_sampling_valid(struct sifive_trace_sampling *arg, struct sft_why *why);
 int sft_sampling_set(struct sifive_trace_sampling *arg, struct sft_why *why);
 int sft_sampling_own(const struct sft_pids *processes, struct sft_why *why);
@@ -438,6 +439,7 @@ void sft_instruction_status(struct sifive_trace_instruction_status *status);
 void sft_instruction_exit(void);
 
 /* switches.c */
+bool sft_switches_is_set(void);
 int sft_switches_probe(u32 flags, struct sft_why *why);
 int sft_switches_own(const struct sft_pids *processes, struct sft_why *why);
 int sft_switches_set(const struct sifive_trace_switches *arg, struct sft_why *why);

@@ -443,7 +443,7 @@ int sft_sampling_prepare(struct sft_following *to, u32 flags, bool on_exec)
 	return 0;
 }
 
-static bool is_set(void)
+bool sft_sampling_is_set(void)
 {
 	return sft_sampling.set.interval || sft_sampling.set.period;
 }
@@ -458,7 +458,7 @@ static bool wanted(const struct sft_following *to)
 /* Return whether a running or paused capture needs sampling events. */
 bool sft_sampling_wanted(struct sft_following *to)
 {
-	if (!is_set())
+	if (!sft_sampling_is_set())
 		return false;
 	to->set = sft_sampling.set;
 	to->on_exec &= !(to->set.flags & SIFIVE_TRACE_SAMPLING_ALL);
@@ -573,7 +573,7 @@ int sft_sampling_own(const struct sft_pids *processes, struct sft_why *why)
 	const bool all = sft_sampling.set.flags &
 			 (SIFIVE_TRACE_SAMPLING_ALL | SIFIVE_TRACE_SAMPLING_CHILDREN);
 
-	return is_set() && sft_counters.per_thread ?
+	return sft_sampling_is_set() && sft_counters.per_thread ?
 	       sft_own_only(all ? NULL : processes, why) : 0;
 }
 
@@ -654,7 +654,7 @@ void sft_sampling_start(void)
 {
 	struct sft_encoder *e;
 
-	if (!is_set())
+	if (!sft_sampling_is_set())
 		return;
 	sft_hw.capture.exposed |= exposes(sft_sampling.set.flags);
 	for_each_encoder(e)
@@ -675,7 +675,7 @@ void sft_sampling_stop(void)
 /* Like sft_sampling_stop(), but for one CPU that goes offline, even during a pause. */
 void sft_sampling_cpu_offline(unsigned int cpu)
 {
-	if (!is_set())
+	if (!sft_sampling_is_set())
 		return;
 	smp_call_function_single(cpu, end_here, NULL, 1);
 	sft_own_cpu_offline(cpu);

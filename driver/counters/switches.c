@@ -313,25 +313,25 @@ static void faulted(struct perf_event *event, struct perf_sample_data *data,
 	local_irq_restore(flags);
 }
 
-static bool is_wanted(void)
+bool sft_switches_is_set(void)
 {
 	return sft_switches.set.channel != SIFIVE_TRACE_SWITCHES_OFF;
 }
 
 static bool wants_calls(void)
 {
-	return is_wanted() && has_calls();
+	return sft_switches_is_set() && has_calls();
 }
 
 static bool wants_faults(void)
 {
-	return is_wanted() && has_faults();
+	return sft_switches_is_set() && has_faults();
 }
 
 /* Remove the probes that no session needs. */
 static void unprobe(struct work_struct *work)
 {
-	sft_probes_remove(probes, ARRAY_SIZE(probes), is_wanted);
+	sft_probes_remove(probes, ARRAY_SIZE(probes), sft_switches_is_set);
 	sft_probes_remove(call_probes, ARRAY_SIZE(call_probes), wants_calls);
 	sft_faults_remove(wants_faults);
 }
@@ -397,7 +397,7 @@ int sft_switches_own(const struct sft_pids *processes, struct sft_why *why)
 {
 	int ret;
 
-	if (!is_wanted())
+	if (!sft_switches_is_set())
 		return 0;
 	ret = sft_probes_check(probes, ARRAY_SIZE(probes), "SWITCHES", why);
 	if (!ret && has_calls())
@@ -495,7 +495,7 @@ void sft_switches_start(void)
 {
 	struct sft_encoder *e;
 
-	if (!is_wanted() || !recorded.entry)
+	if (!sft_switches_is_set() || !recorded.entry)
 		return;
 	sft_hw.capture.exposed |= exposes(sft_switches.set.flags);
 	sft_switches.on = true;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Drained captures: read() returns the bytes of a running ring once and in order. The hardware has
- * no interrupt for this, so delayed work follows the write pointer. All functions here are called
- * with the system locked, except sft_drain_crowded() and sft_drain_look().
+ * no interrupt for this, so delayed work follows the write pointer. The work ends if programs are
+ * the only writers and have written nothing for a while, until their next store. All functions here
+ * are called with the system locked, except sft_drain_crowded(), _look() and _resume().
  */
 
 #include <linux/ktime.h>
@@ -18,6 +19,9 @@
 #define FASTEST		(200u * SZ_1M)
 #define BYTES_PER_US	200
 #define SELDOM		(HZ / 10)
+
+/* Time without new bytes after which the session is idle, in jiffies. */
+#define IDLE		HZ
 
 /*
  * In eighths of the ring: a sink runs out of room when more than FULL_FROM are unread, and has room
@@ -35,6 +39,8 @@
 
 struct drain *sft_drains;
 static unsigned long interval;	/* interval between checks, in jiffies */
+/* Time in jiffies at which a check last found new bytes, or a program was about to write some. */
+static unsigned long busy;
 
 static void look_again(struct work_struct *work);
 static DECLARE_DELAYED_WORK(look_work, look_again);
@@ -202,10 +208,31 @@ static void mind_reader(struct drain *d)
 		WRITE_ONCE(d->unattended, true);
 }
 
+/* Return whether only programs write to the sinks, rather than the kernel or the hardware. */
+static bool only_programs_write(void)
+{
+	return !sft_hw.capture.instruction.mode && !sft_sampling_is_set() &&
+	       !sft_switches_is_set() && !sft_counters.turns;
+}
+
+/* Return whether the sinks need no more checks until a program stores. @idle: before the check. */
+static bool may_rest(bool fresh, bool idle)
+{
+	if (fresh)
+		busy = jiffies;
+	else if (idle)
+		return true;
+	else if (time_after(jiffies, READ_ONCE(busy) + IDLE) && only_programs_write())
+		/* Check once more, for stores made shortly before. */
+		sft_mapping_set_idle();
+	return false;
+}
+
 static void look_again(struct work_struct *work)
 {
+	const bool idle = sft_mapping_idle();
 	unsigned long next = SELDOM;
-	bool worth = false;
+	bool worth = false, fresh = false;
 	struct drain *d;
 
 	sft_lock();
@@ -218,10 +245,12 @@ static void look_again(struct work_struct *work)
 		mind_reader(d);
 		worth |= is_worth(d);
 		next = min(next, next_look(d));
+		fresh |= d->fresh;
 		d->fresh = 0;
 	}
 	interval = next;
-	queue_delayed_work(system_highpri_wq, &look_work, interval);
+	if (!may_rest(fresh, idle))
+		queue_delayed_work(system_highpri_wq, &look_work, interval);
 	if (worth)
 		sft_wake_pollers();
 	sft_unlock();
@@ -288,6 +317,14 @@ void sft_drain_look(void)
 	mod_delayed_work(system_highpri_wq, &look_work, 0);
 }
 
+/* Called before the first store of a session that was idle; it must not be idle again at once. */
+void sft_drain_resume(void)
+{
+	WRITE_ONCE(busy, jiffies);
+	WRITE_ONCE(interval, 1);
+	mod_delayed_work(system_highpri_wq, &look_work, 1);
+}
+
 /* Called when the sinks are rewound. */
 void sft_drain_rewind(void)
 {
@@ -326,6 +363,8 @@ void sft_drain_start(void)
 			d->clean = d->alone;
 	}
 	interval = 1;
+	busy = jiffies;
+	sft_mapping_set_busy();
 	mod_delayed_work(system_highpri_wq, &look_work, interval);
 	if (sft_hw.capture.flags & (SIFIVE_TRACE_CONFIG_WAIT | SIFIVE_TRACE_CONFIG_DROP))
 		sft_waiting_watch(true);

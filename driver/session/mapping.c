@@ -35,7 +35,8 @@ struct page_of {
  * A copy of the state that a page fault checks, with its own lock. perf holds its locks while it
  * writes to user memory, and is called with the system locked, so mmap() and page faults must not
  * take the system's lock. While sinks are watched for room (@gated), the sinks of encoders in @full
- * have none, and stores to the pages of encoders in @held wait.
+ * have none, and stores to the pages of encoders in @held wait. While the session is @idle, no
+ * stimulus page is mapped, so the next store faults and ends this state.
  */
 static DEFINE_MUTEX(map_lock);
 static struct {
@@ -44,6 +45,7 @@ static struct {
 	u64 generation;
 	bool slots;
 	bool gated;
+	bool idle;
 	u64 full;
 	u64 held;
 	struct page_of page[SIFIVE_TRACE_MAX_ENCODERS];
@@ -180,6 +182,7 @@ void sft_mapping_release(void)
 	/* The thread of waiting.c is still running, and uses the owner while stores may wait. */
 	mutex_lock(&map_lock);
 	map.owner = NULL;
+	WRITE_ONCE(map.idle, false);
 	set_gate(false);
 	mutex_unlock(&map_lock);
 	wake_up_all(&waiting);
@@ -198,7 +201,8 @@ void sft_mapping_hold(u64 full, u64 held)
 	u64 fresh;
 
 	mutex_lock(&map_lock);
-	if (!map.gated) {
+	/* In an idle session, the next store makes the caller check again. */
+	if (!map.gated || map.idle) {
 		full = 0;
 		held = 0;
 	}
@@ -210,6 +214,44 @@ void sft_mapping_hold(u64 full, u64 held)
 					    PAGE_SIZE, 1);
 	mutex_unlock(&map_lock);
 	wake_up_all(&waiting);
+}
+
+/*
+ * Called when only programs can write to the sinks, and have not for a while: remove all stimulus
+ * pages, so that the next store ends the idle state. A sink without room remains watched, because
+ * programs may drop records rather than store.
+ */
+void sft_mapping_set_idle(void)
+{
+	mutex_lock(&map_lock);
+	if (map.owner && !map.full) {
+		WRITE_ONCE(map.idle, true);
+		unmap_mapping_range(map.owner->mapping, 0,
+				    (loff_t)SIFIVE_TRACE_MAX_ENCODERS << PAGE_SHIFT, 1);
+	}
+	mutex_unlock(&map_lock);
+}
+
+/* Called when the capture starts: sinks and registers are checked. */
+void sft_mapping_set_busy(void)
+{
+	mutex_lock(&map_lock);
+	WRITE_ONCE(map.idle, false);
+	mutex_unlock(&map_lock);
+}
+
+bool sft_mapping_idle(void)
+{
+	return READ_ONCE(map.idle);
+}
+
+/* Resume the checks before the first store. Called under map_lock. */
+static void end_idle(void)
+{
+	WRITE_ONCE(map.idle, false);
+	sft_drain_resume();
+	sft_waiting_wake();
+	sft_watch_start();
 }
 
 /* Return a mask of the encoders whose pages make stores wait. */
@@ -317,6 +359,8 @@ static vm_fault_t sft_fault(struct vm_fault *vmf)
 
 	mutex_lock(&map_lock);
 	if (may_touch(file)) {
+		if (map.idle && vma->vm_pgoff < SIFIVE_TRACE_MAX_ENCODERS)
+			end_idle();
 		if (is_held(vma->vm_pgoff)) {
 			mutex_unlock(&map_lock);
 			return wait_for_room(vmf);

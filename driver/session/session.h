@@ -209,6 +209,9 @@ void sft_mapping_clear(void);
 void sft_mapping_losses(struct sifive_trace_losses *losses);
 void sft_mapping_gate(bool on);
 void sft_mapping_hold(u64 full, u64 held);
+void sft_mapping_set_idle(void);
+void sft_mapping_set_busy(void);
+bool sft_mapping_idle(void);
 u64 sft_mapping_held(void);
 u64 sft_mapping_full(void);
 void sft_mapping_waits(struct sifive_trace_status *status);
@@ -236,6 +239,7 @@ void sft_drain_clear(void);
 void sft_drain_exit(void);
 u64 sft_drain_crowded(unsigned long *us, u64 *held);
 void sft_drain_look(void);
+void sft_drain_resume(void);
 
 /* drain_read.c */
 ssize_t sft_drain_read(struct sft_file *file, char __user *to, size_t count,
@@ -247,6 +251,7 @@ void sft_drain_describe(struct sifive_trace_sink *out);
 
 /* waiting.c */
 void sft_waiting_watch(bool on);
+void sft_waiting_wake(void);
 void sft_waiting_cpu_offline(void);
 int sft_waiting_init(void);
 void sft_waiting_exit(void);

@@ -45,6 +45,11 @@ static u64 see(unsigned long *us, u64 *held)
 	return encoders;
 }
 
+static bool is_needed(void)
+{
+	return READ_ONCE(watching) && !sft_mapping_idle();
+}
+
 /*
  * The thread. The thread runs at real-time priority, and without the system's lock, because the
  * lock's holder may have to wait for a program.
@@ -56,7 +61,7 @@ static int watch(void *unused)
 
 	sched_set_fifo(current);
 	while (!kthread_should_stop()) {
-		wait_event_idle(queue, READ_ONCE(watching) || kthread_should_stop());
+		wait_event_idle(queue, is_needed() || kthread_should_stop());
 		full = see(&us, &held);
 		if (full != sft_mapping_full() || held != sft_mapping_held()) {
 			sft_mapping_hold(full, held);
@@ -79,6 +84,12 @@ void sft_waiting_watch(bool on)
 		wake_up(&queue);
 	else
 		sft_mapping_gate(false);
+}
+
+/* Called when the session is no longer idle. */
+void sft_waiting_wake(void)
+{
+	wake_up(&queue);
 }
 
 /* Called when a CPU goes offline. On return, its encoder's registers are no longer read. */

@@ -2,7 +2,7 @@
 /*
  * Checks the registers of a running capture's components: a program can change an encoder's
  * registers through its stimulus page, and thereby turn on instruction trace. The check then turns
- * it off again.
+ * it off again. No check is needed while the session is idle, because no program then has a page.
  */
 
 #include <linux/jiffies.h>
@@ -17,10 +17,13 @@ static DECLARE_DELAYED_WORK(look_work, look);
 
 static void look(struct work_struct *work)
 {
+	const bool idle = sft_mapping_idle();
+
 	sft_lock();
 	if (sft_hw.capture.running) {
 		sft_health_check();
-		schedule_delayed_work(&look_work, INTERVAL);
+		if (!idle)
+			schedule_delayed_work(&look_work, INTERVAL);
 	}
 	sft_unlock();
 }
