@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Instruction trace: turns a hart's control transfers into messages of program trace. BTM
+ * Instruction trace: turns a hart's control transfers into program trace messages. BTM
  * sends a message for each taken branch. HTM collects the outcomes of branches in a
  * history, and sends it with the next indirect jump; its optimised mode counts branches
  * with the same outcome once they fill the history, and omits returns to calls that the

@@ -28,7 +28,7 @@ enum {
 #define NEXUS_CKDATA_TRACE_ON           2
 #define NEXUS_CKDATA_TRACE_OFF          3
 
-/* Why a message of program trace has a full address: SYNC. */
+/* Why a program trace message has a full address: SYNC. */
 enum {
     NEXUS_SYNC_EXTERNAL_TRIGGER = 0,
     NEXUS_SYNC_PERIODIC = 2,

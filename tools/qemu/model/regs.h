@@ -107,7 +107,7 @@ REG32(TS_CONTROL, 0x040)
     FIELD(TS_CONTROL, OWNERSHIP, 19, 1)
     FIELD(TS_CONTROL, WIDTH, 24, 8)
 
-/* Values of the branch field: messages of program trace with a timestamp. */
+/* Values of the branch field: program trace messages with a timestamp. */
 enum {
     TS_BRANCH_OFF,
     TS_BRANCH_INDIRECT,     /* indirect branches, exceptions, interrupts */
