@@ -48,7 +48,7 @@ rec steady -a -C 0 $p/sleeps
 for name in sleeps one calls faults faults-pieces sampled-calls drop all some off tree exec flow start stop dump; do
 	status $name 0 "$name: the command succeeds"
 done
-says missed "up to 7 events of threads were missed" "dump: missed names of threads are reported"
+says missed "up to 7 thread events were lost" "dump: missed names of threads are reported"
 says missed "up to 3 threads do not fit into the side-car file" "dump: threads left out of the side-car file are reported"
 late="1 CPU came online during the recording: some programs, shared objects and threads may have no names"
 says late "$late" "start: a CPU that came online is reported by dump"

@@ -244,9 +244,9 @@ says emptied "1 process without the library was only sampled, or not if privileg
 	"a program that the program executes without LD_PRELOAD is reported"
 meta unsampled '[p["library"] for p in m["processes"] if "library" in p].count(False) >= 2 and [p["args"][1] for p in m["processes"] if "library" not in p] == ["system", "work"]' \
 	"static children have entries that name them"
-says unwatched "cannot detect which objects programs load: " "without events of processes: this is reported"
+says unwatched "cannot detect which objects programs load: " "without process events: this is reported"
 meta unwatched '[(p["args"], p["exe"], p["library"]) for p in m["processes"]] == [(["/target/record/busy-static", "100"], "/target/record/busy-static", False)]' \
-	"without events of processes: a static program has an entry"
+	"without process events: a static program has an entry"
 says clone "up to 1 process did not join the recording: " "a direct clone(): the child is reported"
 meta clone 'm["lost"]["unrecorded"] == 1' "a direct clone(): the side-car file counts the child"
 command report --strict "$out/clone.rtd" >/dev/null 2>"$out/strict.err"

@@ -203,7 +203,7 @@ grep -q '"call":1,.*"limit_ns":1000,"last":true}' "$out/last.rtd.meta" &&
 result $? "without --calls: the side-car file of the buffer's final content names the call"
 [ -s "$out/sampled.rtd.1" ] && host report "$out/sampled.rtd.1" | grep -q 'because call 8 of busy began'
 result $? "without --calls: snapshots are taken of a static program, which is sampled"
-lost=$(sed -nE 's/.*: ([0-9]+) events of probes were lost: .*/\1/p' "$out/lost.err")
+lost=$(sed -nE 's/.*: ([0-9]+) probe events were lost: .*/\1/p' "$out/lost.err")
 [ "${lost:-0}" -gt 0 ] && [ $((lost + $(number lost request))) = 10000 ]
 result $? "each lost event of a probe is counted"
 says lost "occurred before the previous snapshot was written" "triggers without a snapshot are counted"
@@ -224,7 +224,7 @@ grep -qE "request: 10000 calls, 10 triggers: $full snapshots?$" "$out/full.err" 
 result $? "a full disk: snapshots that were not written are not counted as snapshots"
 says clone "also has answer.part.0, a clone made by gcc" "parts that gcc has moved out of a function are named"
 
-grep -q 'events of probes were lost' "$out/losses.err" && grep -q 'not measured: events' "$out/losses.err" &&
+grep -q 'probe events were lost' "$out/losses.err" && grep -q 'not measured: events' "$out/losses.err" &&
 	grep -q 'the longest that was measured took .*; 0 took longer than 50' "$out/losses.err"
 result $? "--slower-than: after a loss, no call is measured up to the end of another call"
 

@@ -223,7 +223,7 @@ TEST_F(names, beyond_the_limit_are_reported)
 	EXPECT_EQ(META_THREADS_MAX, self->meta.threads);
 	names_report(&self->names);
 	EXPECT_NE(NULL, strstr(reported, "up to 4 threads do not fit into the side-car file"));
-	EXPECT_NE(NULL, strstr(reported, "up to 7 events of threads were missed"));
+	EXPECT_NE(NULL, strstr(reported, "up to 7 thread events were lost"));
 }
 
 /* Records that are too short to contain their fields; no kernel writes such records. */

@@ -141,7 +141,7 @@ TEST_F(trigger, call_does_not_end_at_another_calls_end_after_a_loss)
 	EXPECT_NE(NULL, strstr(reported,
 			       "f: 1 call, the longest that was measured took 400.000 ns; 0 took longer"));
 	EXPECT_NE(NULL, strstr(reported, "f: 1 call not measured: events were lost"));
-	EXPECT_NE(NULL, strstr(reported, "2 events of probes were lost"));
+	EXPECT_NE(NULL, strstr(reported, "2 probe events were lost"));
 }
 
 /*

@@ -250,7 +250,7 @@ void names_write(const struct names *names, struct output *out)
 void names_report(const struct names *names)
 {
 	if (names->missed)
-		report("up to %" PRIu64 " events of threads were missed: names of threads may be missing, or may be those of earlier threads",
+		report("up to %" PRIu64 " thread events were lost: thread names may be missing, or may be those of earlier threads",
 		       names->missed);
 	if (names->left_out)
 		report("up to %" PRIu64 " threads do not fit into the side-car file: they have no names; record for a shorter time",

@@ -22,7 +22,7 @@ struct perf_event_header;
  * @children:	if @all is clear: set to also keep the threads of these processes' children
  * @thread:	the @count threads, in order of appearance
  * @index:	index of @thread by id
- * @left_out:	number of events of threads that exceed the side-car file's limit
+ * @left_out:	number of thread events that exceed the side-car file's limit
  * @missed:	number of lost events
  */
 struct names {

@@ -169,7 +169,7 @@ static int save(struct recording *r)
 	set_clock(r);
 	if (r->join && r->loads && r->launched.signal)
 		recording_report_end(r->launched.signal);
-	/* Without events of processes, only the program, which is static, is known. */
+	/* Without process events, only the program, which is static, is known. */
 	if (r->join && !r->loads && !r->descendants.image)
 		tree_add(&r->tree, &program, &r->objects, false);
 	if (r->join && r->descendants.image)

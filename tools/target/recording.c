@@ -238,7 +238,7 @@ void recording_watch(struct recording *r, bool threads)
 void recording_report_missed(const struct recording *r)
 {
 	if (r->descendants.missed)
-		report("up to %" PRIu64 " events of processes were missed: there may be more processes that are not recorded",
+		report("up to %" PRIu64 " process events were lost: some processes may not have been recorded",
 		       r->descendants.missed);
 }
 

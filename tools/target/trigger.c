@@ -351,7 +351,7 @@ void trigger_report(const struct trigger *t, bool quiet)
 		report("%s: %" PRIu64 " trigger%s without a snapshot, which could not be written",
 		       t->function, t->failed, plural(t->failed));
 	if (lost)
-		report("%s: %" PRIu64 " events of probes were lost: calls are missing from these numbers, and snapshots may be missing",
+		report("%s: %" PRIu64 " probe events were lost: calls are missing from these numbers, and snapshots may be missing",
 		       t->function, lost);
 }
 
