@@ -27,7 +27,7 @@
  * memory. If another thread is in one of the other calls, perfTraceOn() and
  * perfTraceOff() wait for that call, which allocates memory: do not turn tracing on or
  * off in a handler while another thread sets up or writes the trace. In a handler that has
- * interrupted another call of this library, calls that cannot proceed return an error.
+ * interrupted another call to this library, calls that cannot proceed return an error.
  *
  * All functions return 0 on success and -1 on error; perfErrorString() explains the
  * error. A failed initialisation leaves nothing allocated, open or mapped.
@@ -315,7 +315,7 @@ int perfWriteTrace(char *file);
  *
  * Returns one line without a newline: what failed and what to do, or a notice if a successful call
  * has one; empty if there is nothing to report. A successful perfWriteCntrs() does not change it.
- * Valid until the thread's next call of this library.
+ * Valid until the thread's next call to this library.
  */
 const char *perfErrorString(void);
 

@@ -120,7 +120,7 @@ enum {
 	SIFIVE_INFERRED		= 1 << 1,
 	/* @self of a call is inferred, or includes ticks in unknown functions. */
 	SIFIVE_SELF_INFERRED	= 1 << 2,
-	/* No other call of the same function encloses this one. */
+	/* No other call to the same function encloses this one. */
 	SIFIVE_OUTERMOST	= 1 << 3,
 	/* A point: no earlier point of its thread is known, so its counts are unknown. */
 	SIFIVE_FIRST		= 1 << 4,

@@ -35,7 +35,7 @@
 struct perf_session perf_session;
 #endif
 
-/* The thread that is in a call of this library, its frame, and its previous cancellation state. */
+/* The thread that is in a call to this library, its frame, and its previous cancellation state. */
 static volatile int32_t caller;
 static volatile uintptr_t caller_frame;
 static int cancelable;
@@ -136,7 +136,7 @@ PERF_INTERNAL int perf_session_enter(bool record, uintptr_t frame)
 	while (pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state), !take_call(self, frame)) {
 		pthread_setcancelstate(state, NULL);
 		if (caller == self)
-			return perf_error("another call of this library is interrupted: call this outside signal handlers");
+			return perf_error("another call to this library is interrupted: call this outside signal handlers");
 		perf_sleep(1000000);
 	}
 	cancelable = state;

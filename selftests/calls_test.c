@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that each call of an instrumented function while tracing is on produces one entry record
+ * Proves that each call to an instrumented function while tracing is on produces one entry record
  * and one exit record, in order, despite signals, threads and forks; that calls that end without a
  * return do not affect other calls; and that calls while tracing is off produce no records.
  */

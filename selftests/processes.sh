@@ -177,14 +177,14 @@ for i in $(seq 40); do sleep 1000 & many=$many,$!; done
 killall sleep; wait; true
 '
 
-# leaves NAME: print the number of calls of leaf() in the trace.
+# leaves NAME: print the number of calls to leaf() in the trace.
 leaves() { calls "$1" | awk '$1 == "leaf" { n += $2 } END { print n + 0 }'; }
 # lost NAME: print the number of records that the side-car file counts as lost.
 lost() {
 	python3 -c 'import json, sys; print(sum(json.load(open(sys.argv[1]))["lost"].values()))' \
 		"$out/$1.rtd.meta"
 }
-# whole NAME CALLS WHAT: expect CALLS calls of leaf(), and no losses.
+# whole NAME CALLS WHAT: expect CALLS calls to leaf(), and no losses.
 whole() {
 	local have
 	have=$(leaves "$1")

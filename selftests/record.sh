@@ -298,7 +298,7 @@ result $? "-i: with calls and samples in one trace, a call counts no more than i
 
 want=$(calls plain)
 [ "$(wc -l <<<"$want")" = 5 ]
-result $? "plain: calls of five functions are recorded"
+result $? "plain: calls to five functions are recorded"
 for c in raw xor none channel sram quiet stack library folder/trace trace; do
 	[ "$(calls $c)" = "$want" ]
 	result $? "$c: all calls are recorded"

@@ -143,7 +143,7 @@ path deep-stripped "-g dwarf: paths of a stripped program reach its start" 'main
 result $? "-g dwarf: paths of a stripped program are not cut"
 [ "$(sed -nE 's/.*;main((;deep-stripped[^;]*){10});[^;]*$/\1/p' "$out/deep-stripped.paths" |
 	tr ';' '\n' | sort -u | grep -c .)" = 1 ]
-result $? "-g dwarf: paths of a stripped program have all calls of the recursive function"
+result $? "-g dwarf: paths of a stripped program have all calls to the recursive function"
 path short "-g dwarf,256: paths are cut" bottom '^[0-9]+ [^;]*;\[cut\](;down){2,9}'
 host report --format csv "$out/short.rtd" | grep -qE '^"\[cut\]",0,[1-9]'
 result $? "-g dwarf,256: report shows the number of cut paths"

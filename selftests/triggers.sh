@@ -102,7 +102,7 @@ mount -t tmpfs none /sys/bus/event_source/devices/uprobe
 snap kernel --trigger request $p/stalls
 umount /sys/bus/event_source/devices/uprobe'
 
-# number NAME FUNCTION: print the number of calls of the function, as counted by record.
+# number NAME FUNCTION: print the number of calls to the function, as counted by record.
 number() { sed -nE "s/^sifive-trace: $2: ([0-9]+) calls?, .*/\1/p" "$out/$1.err"; }
 
 status slow 0 "--slower-than: the program ends as usual"
@@ -157,7 +157,7 @@ command report --symfs "$out/root" "$out/$slow" 2>&1 >/dev/null | tee "$out/slow
 	grep -q 'instructions, [0-9]* of [0-9]* Sync' && ! grep -q 'no file contains the code' "$out/slow.log"
 result $? "probes cause no gaps in the flow"
 host graph "$out/$slow" >"$out/slow.graph"
-# Thousands of calls are probed, but the report counts a new call of their caller only after the
+# Thousands of calls are probed, but the report counts a new call to their caller only after the
 # ring's first context switch, and after a gap.
 [ "$(host report --format csv "$out/$slow" | grep -c '^"serve"')" = 1 ] &&
 	[ "$(host report --format csv "$out/$slow" | sed -nE 's/^"serve",([0-9]+),.*/\1/p')" -le 5 ]
@@ -193,7 +193,7 @@ result $? "--trigger: the last call is in a snapshot or in the buffer's final co
 status hooks 3 "without --calls: the program ends as usual"
 grep -q '"trigger":{"function":"piece","call":100,' "$out/hooks.rtd.1.meta" &&
 	grep -q "piece: 400 calls, 4 triggers: " "$out/hooks.err"
-result $? "without --calls: every 100th call of an instrumented function causes a snapshot"
+result $? "without --calls: every 100th call to an instrumented function causes a snapshot"
 host report "$out/hooks.rtd.1" >"$out/hooks.report"
 grep -q 'was taken because call 100 of piece began, in thread' "$out/hooks.report" &&
 	awk '$NF == "work" { n = $1 } END { exit n < 100 }' "$out/hooks.report"
@@ -234,11 +234,11 @@ for name in later later-slow later-hooks; do
 		"$name: a function that no object contains yet is reported"
 	says $name " plugin: found in /target/record/plugin.so, which was loaded later" \
 		"$name: a function of an object that was loaded with dlopen() is probed"
-	# Count ten calls at each address, but not the ten calls of other code at the first address.
+	# Count ten calls at each address, but not the ten calls to other code at the first address.
 	[ "$(number $name plugin)" = 20 ]
 	result $? "$name: calls are counted while the object is loaded, and not in other code at its old address"
 done
-says later "plugin: 20 calls, 4 triggers: " "--trigger: every Nth call of a function loaded later is a trigger"
+says later "plugin: 20 calls, 4 triggers: " "--trigger: every Nth call to a function loaded later is a trigger"
 for name in later later-hooks; do
 	cat "$out/$name".rtd*.meta | grep -q '"trigger":{"function":"plugin","call":[0-9]*[05],'
 	result $? "$name: a call in an object loaded with dlopen() is in a snapshot or the final content"
@@ -338,7 +338,7 @@ rec auto-static --auto-filter 1 $p/busy-static
 rec auto-share --auto-filter 100 $p/objects
 '
 
-# of NAME FUNCTION...: print the number of calls of each of these functions in the trace.
+# of NAME FUNCTION...: print the number of calls to each of these functions in the trace.
 of() {
 	calls "$1" | grep -E "^($(IFS='|'; echo "${*:2}")) "
 }
@@ -356,7 +356,7 @@ result $? "--from: -F selects among the calls in the part"
 [ "$(calls part-threads)" = "$(of threads branch leaf)" ]
 result $? "--from applies to each thread"
 [ "$(calls part-to)" = "$(printf 'cube 1\nsquare 10\nsum 1')" ]
-result $? "--to: calls up to the next call of that function are recorded"
+result $? "--to: calls up to the next call to that function are recorded"
 meta part-to 'm["part"] == {"from": "square", "to": "cube"}' "--to: both functions are in the side-car file"
 for name in part-again part-xor; do
 	[ "$(calls $name)" = "$(of threads branch; of threads branch | sed s/branch/leaf/)" ] &&
@@ -367,7 +367,7 @@ for name in part-again part-xor; do
 done
 [ "$(calls part-tail)" = "$(printf 'handle 5\nleaf 10')" ] &&
 	[ "$(calls part-walk)" = "$(printf 'leaf 14\nwalk 7')" ]
-result $? "--from: calls of functions whose exits are tail calls are recorded"
+result $? "--from: calls to functions whose exits are tail calls are recorded"
 for name in part-tail part-walk; do
 	host report --json "$out/$name.rtd" | python3 -c '
 import json, sys

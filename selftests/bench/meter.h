@@ -47,7 +47,7 @@ uint64_t meter_cost(struct meter *meter);
 /* Return the cost of an empty statement, to be subtracted. */
 uint64_t meter_nothing(void);
 
-/* Measure a call of @function up to its body, and the return. */
+/* Measure a call to @function up to its body, and the return. */
 void meter_function(void (*function)(void), uint64_t *enter, uint64_t *exit);
 
 /* Like meter_function(), minus the cost of traced_plain(). */

@@ -10,7 +10,7 @@
  *	adverse pipe		executes itself with a standard error that nobody reads
  *	adverse wait FILE	executes itself when FILE exists
  *
- * "work", which pipe and wait also execute, and forked children make CALLS calls of leaf().
+ * "work", which pipe and wait also execute, and forked children make CALLS calls to leaf().
  */
 #include <dlfcn.h>
 #include <fcntl.h>

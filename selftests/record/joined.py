@@ -5,7 +5,7 @@
 joined.py COMMAND OPTIONS... TRACE
 
 COMMAND reads the trace. Prints a line for each check, with its result:
-    tree	instruction trace and records show the same calls of the program's functions, in
+    tree	instruction trace and records show the same calls to the program's functions, in
 		the numbers that the source makes
     self	self times of these functions differ by at most 2 %
     counts	from each record to the next, the instruction counter has counted the instructions

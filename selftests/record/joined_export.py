@@ -5,7 +5,7 @@
 joined_export.py COMMAND LIBRARY FOLDER OPTIONS... TRACE
 
 COMMAND reads the trace, LIBRARY is the folder of libsifive-trace-read, FOLDER is for the exports.
-Prints a line for each export, with its result. An export must show as many calls of each function
+Prints a line for each export, with its result. An export must show as many calls to each function
 as report, and from one record to the next the same time and counts as report --by interval.
 """
 import csv

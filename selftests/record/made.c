@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Linked into an instrumented program, with -Wl,--wrap for both hooks: counts the calls of the
+ * Linked into an instrumented program, with -Wl,--wrap for both hooks: counts the calls to the
  * hooks in all processes and threads, and passes them on. The environment variable MADE names the
  * file with the two 64-bit counts, of entries and of exits; without it, nothing is counted.
  */

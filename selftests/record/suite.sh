@@ -65,7 +65,7 @@ meta() {
 	result $? "$3"
 }
 
-# calls NAME: print the number of calls of each function in the trace.
+# calls NAME: print the number of calls to each function in the trace.
 calls() {
 	host report --format csv "$out/$1.rtd" |
 		sed -nE 's/^"([^"]*)",([0-9]+),.*/\1 \2/p' | sort

@@ -331,7 +331,7 @@ def times(path, decoded, meta):
 
 
 def sums(calls, when):
-    """The number of calls of each function, in all threads."""
+    """The number of calls to each function, in all threads."""
     both = collections.Counter()
     for (_, function), n in by_function(calls).items():
         both[when, function] += n

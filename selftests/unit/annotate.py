@@ -56,7 +56,7 @@ def check_functions(data):
                 # The outcome of a branch at the end of the trace is unknown.
                 left = row["executed"] - branch["taken"] - branch["not_taken"]
                 assert left in (0, 1), row
-            # The calls at an instruction are the calls that it makes and the calls of trap
+            # The calls at an instruction are the calls that it makes and the calls to trap
             # handlers.
             if "executed" in row and data.get("exact") and row["kind"] == "instruction":
                 assert row.get("calls", 0) <= row["executed"], row

@@ -158,7 +158,7 @@ def check_search(browser):
 
 
 def check_selection(browser):
-    """Select 7 to 15 us: 4 us of main itself, and 2 us of each call of fib."""
+    """Select 7 to 15 us: 4 us of main itself, and 2 us of each call to fib."""
     left, top, width, height = place(browser, "canvas", RULER)
     browser.drag(*((left + width * time / 17, top + 5) for time in (7, 10, 15)))
     browser.wait("(document.querySelector('#selection') || { dataset: {} }).dataset.ready")

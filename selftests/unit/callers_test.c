@@ -6,7 +6,7 @@
 
 #include "browser.h"
 
-/* Return addresses: in main after a call of fib, in fib after a recursive call, and elsewhere. */
+/* Return addresses: in main after a call to fib, in fib after a recursive call, and elsewhere. */
 #define IN_MAIN		(MAIN + 8)
 #define IN_FIB		(FIB + 8)
 #define OUTSIDE		0x3f00000000ull

@@ -135,7 +135,7 @@ static inline void save(FIXTURE_DATA(command) *self, const char *path)
 	write_file(path, self->gen.data, self->gen.length);
 }
 
-/* Write a call of main, a call of fib that returns, a manual record and a sample. */
+/* Write a call to main, a call to fib that returns, a manual record and a sample. */
 static inline void sample_trace(struct gen *gen, unsigned int src,
 				unsigned int count_type)
 {

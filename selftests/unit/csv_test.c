@@ -26,7 +26,7 @@ static void record(struct gen_stream *stream, unsigned int type, uint64_t functi
 	gen_record(stream, type, address, &value);
 }
 
-/* Write a call of main, with a call of fib and a manual record in it, and a sample. */
+/* Write a call to main, with a call to fib and a manual record in it, and a sample. */
 static void make_calls(FIXTURE_DATA(command) *self)
 {
 	struct gen_stream stream;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Functions compiled with -O2 -finstrument-functions, in which the call of the exit hook is a tail
+ * Functions compiled with -O2 -finstrument-functions, in which the call to the exit hook is a tail
  * call if the function returns nothing. See depth_calls.h.
  */
 #include <alloca.h>

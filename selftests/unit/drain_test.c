@@ -24,7 +24,7 @@ static struct sifive_trace_status status;
 /* Number of times that losses and sinks were read. */
 static unsigned int losses_read, sinks_read;
 
-/* Number of calls of STATUS until the buffer has room. */
+/* Number of calls to STATUS until the buffer has room. */
 static unsigned int full_looks;
 
 /*

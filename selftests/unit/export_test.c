@@ -150,7 +150,7 @@ TEST_F_TIMEOUT(command, go_tool_pprof_reads_the_profile, 600)
 	}
 }
 
-/* Write a call of fib by main, in a file that was loaded elsewhere. */
+/* Write a call to fib by main, in a file that was loaded elsewhere. */
 static void make_loaded(FIXTURE_DATA(command) *self)
 {
 	static const char meta[] =

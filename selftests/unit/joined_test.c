@@ -90,7 +90,7 @@ static void end(FIXTURE_DATA(command) *self)
 }
 
 /*
- * Write records before the call of plain(), within plain() after leaf(), and at the end of main().
+ * Write records before the call to plain(), within plain() after leaf(), and at the end of main().
  */
 static void run_main(FIXTURE_DATA(command) *self)
 {

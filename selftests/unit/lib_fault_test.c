@@ -56,7 +56,7 @@ static void trap(void)
 		raise(SIGILL);
 }
 
-/* Raise the signal deeper in the stack than a direct call of trap() does. */
+/* Raise the signal deeper in the stack than a direct call to trap() does. */
 static void __attribute__((noinline)) trap_deeper(void)
 {
 	volatile char deeper[4096];

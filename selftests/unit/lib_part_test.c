@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Proves that a filter that begins and ends recording records, in each thread, exactly the calls
- * from a call of F to its return, or to a call of T; that entries and exits match unless a header
- * reports otherwise; and that hooks cost no more without such a filter.
+ * from a call to F until it returns, or until a call to T; that entries and exits match unless a
+ * header reports otherwise; and that hooks cost no more without such a filter.
  */
 #include "kselftest_harness.h"
 

@@ -302,7 +302,7 @@ TEST_F(command, calls_and_samples_are_separate_in_firefox)
 	calls_and_samples(_metadata, self, FIREFOX);
 }
 
-/* Write calls of two nested functions that longjmp() leaves repeatedly, without exit records. */
+/* Write calls to two nested functions that longjmp() leaves repeatedly, without exit records. */
 static void jumps(FIXTURE_DATA(command) *self, unsigned int times)
 {
 	struct gen_stream stream;

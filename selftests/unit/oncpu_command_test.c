@@ -31,7 +31,7 @@ static void make_naps(FIXTURE_DATA(command) *self, const char *more)
 }
 
 /*
- * Save a trace with calls of lengthy, fib and fib again. Without an absolute timestamp, a source
+ * Save a trace with calls to lengthy, fib and fib again. Without an absolute timestamp, a source
  * has no times.
  */
 static void make_untimed(FIXTURE_DATA(command) *self)

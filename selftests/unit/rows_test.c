@@ -13,7 +13,7 @@ static void begin(FIXTURE_DATA(command) *self, struct gen_stream *stream)
 }
 
 /*
- * Save a trace with @count calls of fib in the object at @one and, unless @two is 0, one call in
+ * Save a trace with @count calls to fib in the object at @one and, unless @two is 0, one call in
  * the object at @two.
  */
 static void call_objects(FIXTURE_DATA(command) *self, const char *name, const char *meta,

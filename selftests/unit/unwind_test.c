@@ -99,7 +99,7 @@ TEST_F(command, stack_shows_callers)
 	push(&stack, IN_DOWN);
 	push_usual(&stack, 2, IN_DOWN);
 	/*
-	 * leaf() was called by the innermost call of down(), and main() made the outermost call of
+	 * leaf() was called by the innermost call to down(), and main() made the outermost call to
 	 * down().
 	 */
 	stack.word[11] = IN_MAIN;

@@ -61,7 +61,7 @@ struct sum {
 	uint32_t	points;
 	uint8_t		marks;
 	uint64_t	time;		/* ticks in the function's calls */
-	uint64_t	outermost;	/* ticks in calls not within another call of it */
+	uint64_t	outermost;	/* ticks in calls not within another call to it */
 	uint64_t	callees;	/* ticks in calls from the function */
 };
 

@@ -34,7 +34,7 @@
  * @inferred:	@begin or @length is inferred
  * @self_inferred: the call's self time is inferred, or includes unknown functions
  * @partial:	some of the call's counts are unknown
- * @outermost:	set if no other call of the same function encloses this one
+ * @outermost:	set if no other call to the same function encloses this one
  */
 struct call {
 	uint64_t	begin;

@@ -124,7 +124,7 @@ static void add_level(struct html *html, const struct call *call)
 		levels[call->thread] = call->depth + 1;
 }
 
-/* Record that a call of the function has no time, so the page does not contain it. */
+/* Record that a call to the function has no time, so the page does not contain it. */
 static void add_untimed(struct html *html, uint32_t function)
 {
 	bool *untimed = with_room(html, html->untimed, &html->functions, function,

@@ -24,7 +24,7 @@
  * @samples:	number of samples
  * @calls:	completed calls from these instructions; tail calls are not counted, because each is
  *		part of another call
- * @nested:	timed calls that are within another call of the same function
+ * @nested:	timed calls that are within another call to the same function
  * @timed:	calls whose time is included in @time, and tail calls within them
  * @untimed:	calls and tail calls without a time
  * @inferred:	calls and tail calls with an inferred time

@@ -135,7 +135,7 @@ static uint64_t plain_times(const struct paths_block *from, const struct paths_b
 }
 
 /*
- * Return whether a transition stays within a call of a function. Calls and returns do not, even if
+ * Return whether a transition stays within a call to a function. Calls and returns do not, even if
  * they lead to the same function.
  */
 static bool is_inside(const struct executed_link *link)

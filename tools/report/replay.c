@@ -85,7 +85,7 @@ static bool matches(const struct replay *replay, uint32_t function)
 
 /*
  * Return the number of frames up to the outermost one that --filter selects, for a line of frame
- * @depth. The frame may not exist yet: then the line is a call of @function.
+ * @depth. The frame may not exist yet: then the line is a call to @function.
  */
 static unsigned int base_of(const struct replay *replay, const struct analysis_thread *thread,
 			    unsigned int depth, uint32_t function)

@@ -218,7 +218,7 @@ static int look_at(struct search *s, const char *path, const char *option, struc
 		report("--%s %s: %s: %s: give one of its callers or callees instead",
 		       option, s->name, path, why);
 	else if (s->clones)
-		report("--%s %s: %s also has %s%s, a clone made by gcc: calls of %s do not count",
+		report("--%s %s: %s also has %s%s, a clone made by gcc: calls to %s do not count",
 		       option, s->name, path, s->clone ? s->clone : "a copy",
 		       s->clones > 1 ? " and others" : "", s->clones > 1 ? "these" : "this one");
 	if (!s->count)

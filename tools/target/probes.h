@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Observes calls of one function of a file, using the kernel's probes in its code. */
+/* Observes calls to one function of a file, using the kernel's probes in its code. */
 #ifndef SIFIVE_TRACE_PROBES_H
 #define SIFIVE_TRACE_PROBES_H
 

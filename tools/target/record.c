@@ -88,10 +88,10 @@ static const struct cli_option how_options[] = {
 	  .help = "run the program twice: first a dry run, then the recording, without functions that made many records but took little time, together at most PERCENT of all time; list these functions",
 	  .set = cli_percent, .offset = offsetof(struct recording, percent) },
 	{ .name = "from", .value = "FUNCTION",
-	  .help = "record each thread only from a call of FUNCTION to its return; FUNCTION as for -F",
+	  .help = "record each thread only from a call to FUNCTION until it returns; FUNCTION as for -F",
 	  .set = cli_text, .offset = offsetof(struct recording, part.from) },
 	{ .name = "to", .value = "FUNCTION",
-	  .help = "with --from: record up to the thread's next call of this FUNCTION instead of the return",
+	  .help = "with --from: record up to the thread's next call to this FUNCTION instead of the return",
 	  .set = cli_text, .offset = offsetof(struct recording, part.to) },
 	{ .name = "depth", .value = "N",
 	  .help = "record only the outermost N levels, 1 to 64, of a thread's nested calls; the self times at the deepest level then include deeper calls",
@@ -122,7 +122,7 @@ static const struct cli_option how_options[] = {
 	  .help = "with --snapshot: also write a snapshot each time a thread calls FUNCTION, or at every Nth call",
 	  .set = trigger_set_reached, .offset = offsetof(struct recording, reached) },
 	{ .name = "slower-than", .value = "FUNCTION:TIME",
-	  .help = "with --snapshot: also write a snapshot after each call of FUNCTION that took longer than TIME (500us, 2ms, 1s)",
+	  .help = "with --snapshot: also write a snapshot after each call to FUNCTION that took longer than TIME (500us, 2ms, 1s)",
 	  .set = trigger_set_slower, .offset = offsetof(struct recording, slower) },
 	{ .name = "time-threshold", .value = "TIME",
 	  .help = "have report, graph, replay and export leave out calls shorter than TIME (500ns, 5us, 10ms); their time then belongs to their callers; all calls are recorded",
@@ -447,7 +447,7 @@ static int make_filter(struct recording *r, char *filter)
 					  filter) ? EXIT_RECORD : 0;
 	else
 		*filter = '\0';
-	/* Instruction trace contains the calls of all functions. */
+	/* Instruction trace contains the calls to all functions. */
 	if (r->calls == CALLS_NONE) {
 		r->part.function = r->patterns.text;
 		r->part.functions = r->patterns.count;

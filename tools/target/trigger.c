@@ -17,7 +17,7 @@
 #include "find.h"
 #include "trigger.h"
 
-/* Maximum number of nested calls of the function that are timed. */
+/* Maximum number of nested calls to the function to time. */
 #define DEPTH_MAX	65536
 
 /* A call that has not ended. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* record --trigger and --slower-than: finds the calls of a function that trigger a snapshot. */
+/* record --trigger and --slower-than: finds the calls to a function that trigger a snapshot. */
 #ifndef SIFIVE_TRACE_TRIGGER_H
 #define SIFIVE_TRACE_TRIGGER_H
 
