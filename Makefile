@@ -272,7 +272,7 @@ $(SUITES:%=check-%): check-%: built
 # Make two recordings of SOAK_SECONDS of the board's time each, and KILLS recordings that are
 # killed.
 SOAK_SECONDS ?= 600
-# Number of recordings that are killed.
+# Number of recordings to kill.
 KILLS ?= 20
 export SOAK_SECONDS KILLS
 

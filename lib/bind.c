@@ -178,7 +178,7 @@ PERF_LOCAL void look_at_slot(struct binding *binding, const struct image *image,
 		keep_name(binding->foreign, image);
 }
 
-/* Return the index of the function to bind that a relocation refers to, or -1 if there is none. */
+/* Return the index in bound_name[] of a relocation's function, or -1 if it is not bound. */
 PERF_LOCAL int function_of(const ElfW(Rela) *rela, const ElfW(Sym) *symbols,
 		       const char *strings)
 {

@@ -110,7 +110,7 @@ PERF_LOCAL int open_error(const char *path, int error)
 #ifndef PERF_DROPIN
 	struct stat status;
 
-	/* Do not use access(): it would link C library code that looks up the user's groups. */
+	/* Do not use access(): it would pull in C library code that looks up the user's groups. */
 	if (!stat("/sys/bus/platform/drivers/sifive-trace-encoder", &status))
 		return error == ENOENT ?
 		       perf_error("no trace device %s, though the module is loaded: mount devtmpfs on /dev, or correct SIFIVE_TRACE_DEVICE",

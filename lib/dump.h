@@ -19,7 +19,7 @@ PERF_INTERNAL int perf_dump(const char *path);
  * @path:	path of the file, as for perf_dump()
  *
  * If the program ends without writing its capture, another process can save it with these
- * files. They mark a ring as wrapped, because it is not yet known whether it will be.
+ * files. They mark a ring as wrapped, because it may still wrap.
  */
 PERF_INTERNAL int perf_dump_early(const char *path);
 

@@ -30,7 +30,7 @@
 #define PERF_SLOTS	2048
 #define PERF_CPUS	64
 
-/* Number of CPU numbers that have an entry in perf_pool.index. */
+/* Number of entries in perf_pool.index, one for each CPU number. */
 #define PERF_CPU_NUMBERS 1024
 
 /* Neither a CPU number nor one of rseq's values for an unknown CPU. */
@@ -193,7 +193,7 @@ struct perf_device;
  * @channels:	bit n is set if channel n is available
  * @lock:	futex that guards @owner
  * @owner:	owner of each channel, or NULL if free
- * @hand:	next channel to be taken away
+ * @hand:	next channel to take away
  * @waiting:	number of threads that are waiting for a channel
  * @turn:	number that changes when a thread gets a channel
  * @device:	the device whose session threads join

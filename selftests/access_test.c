@@ -552,8 +552,8 @@ static void *thread_works(void *arg)
 
 /*
  * Another thread on the same CPU does as much work. The hart's counter counts both threads, the
- * per-thread count only the calling thread. On an emulator that counts time, counts depend on the
- * host's load.
+ * per-thread count only the calling thread. If the emulator counts time, not instructions, counts
+ * depend on the host's load.
  */
 TEST_F(access, thread_counts_exclude_other_threads)
 {

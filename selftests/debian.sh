@@ -243,8 +243,7 @@ reported() {
 }
 
 # agrees NAME LEAST: whether all threads' counts add up to perf stat's count, and at least LEAST
-# threads have counts. In a trace with calls, which also has samples of perf itself, only calls have
-# counts.
+# threads have counts. A trace with calls also contains samples of perf, but only calls have counts.
 agrees() {
 	python3 - "$out/$1.json" "$out/run/$1.stat" "$2" <<'EOP'
 import json

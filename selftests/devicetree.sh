@@ -130,7 +130,7 @@ pools() {
 }
 
 for b in $boards; do
-	# The files of boards that are derived from another board do not describe memory.
+	# A board's file that derives from another board's does not describe memory.
 	! grep -q '^like ' "tools/qemu/boards/$b.board" || continue
 	pools "$b"
 	result $? "$b: each component with an SBA sink has a shared-dma-pool"

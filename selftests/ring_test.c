@@ -283,7 +283,7 @@ TEST_F(sba, large_ring_wraps)
 		SKIP(return, "no 64 MiB: %s", trace_message(self->s.fd));
 	ASSERT_EQ(0, ret);
 	EXPECT_EQ(LARGE, self->s.config.buffer);
-	/* Filling takes most of the time, so a part of a run fills only a part of the buffer. */
+	/* Filling the buffer takes most of the time, so a partial run uses a smaller buffer. */
 	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, size,
 					  SIFIVE_TRACE_CONFIG_RING));
 	ASSERT_EQ(0, trace_pin(self->s.encoder.cpu));

@@ -337,7 +337,7 @@ TEST_F(timer, records_coexist_with_entry_and_exit_records)
 	EXPECT_EQ(0, report.lost_samples);
 }
 
-/* Return the number of encoders with samples in busy(), according to the samples in memory. */
+/* Return the number of encoders whose traces contain a sample in busy(). */
 static uint32_t encoders_in_busy(int fd)
 {
 	struct trace_totals totals;

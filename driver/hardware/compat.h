@@ -39,7 +39,7 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set,
 }
 #endif
 
-/* The highest order of pages that the allocator supports. */
+/* The highest page order that the allocator supports. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
 #define SFT_PAGE_ORDER_MAX	(MAX_ORDER - 1)
 #elif LINUX_VERSION_CODE < KERNEL_VERSION(6, 8, 0)

@@ -104,7 +104,7 @@ struct sft_position {
 	bool wrapped;
 };
 
-/* Number of bytes that are compared to detect that a ring has wrapped again: a few messages. */
+/* Number of bytes to compare to detect that a ring has wrapped again: a few messages. */
 #define SFT_NEWEST	64
 
 /**

@@ -141,7 +141,7 @@ static void report(const struct sft_why *why)
 
 /*
  * For a hart that goes offline: end its stream with a whole message, and free its counters. Harts
- * that go offline during suspend keep stream and counters until session_resume().
+ * that go offline during suspend keep their streams and counters until session_resume().
  */
 static int session_cpu_offline(unsigned int cpu)
 {

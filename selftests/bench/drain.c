@@ -32,7 +32,7 @@
 #define BUFFER		0x100000
 #define SMALL_BUFFER	65536
 
-/* Number of faults that are measured. */
+/* Number of faults to measure. */
 #define FAULTS		15
 
 /* Size passed to read(), and a number of stores that produce more bytes than that. */

@@ -392,7 +392,7 @@ static void take_channel(struct program *program, struct program_thread *thread)
 	memset(thread->begun, 0, sizeof(thread->begun));
 }
 
-/* Choose the thread that runs next. */
+/* Choose the thread to run next. */
 static struct program_thread *choose(struct program *program)
 {
 	struct program_thread *thread;

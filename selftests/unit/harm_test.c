@@ -483,7 +483,7 @@ TEST_F_TIMEOUT(harm, is_shown_or_marked, 600)
 	}
 	TH_LOG("%" PRIu64 " traces: %" PRIu64 " with a fault, %" PRIu64 " of them not noticed, %" PRIu64 " with missing records; %" PRIu64 " of %" PRIu64 " records shown",
 	       self->harmed, self->faulty, self->lax, self->missing, self->shown, self->made);
-	/* Some records are complete before a contradiction shows that they are damaged. */
+	/* A damaged record may have been shown before a contradiction reveals the damage. */
 	EXPECT_LE(50 * self->bad_times, variant->faulty ? self->harmed : 0);
 	EXPECT_LE(100 * self->faulty, variant->faulty * self->harmed);
 	EXPECT_LE(100 * self->lax, variant->lax * self->harmed);

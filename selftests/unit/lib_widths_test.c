@@ -452,7 +452,7 @@ TEST_F(each_type, can_be_interrupted_at_any_instruction)
 		}
 }
 
-/* Explicit records also keep the order of counters. */
+/* An explicit record keeps the order of its counters if a handler interrupts it. */
 TEST_F(widths, interrupted_explicit_record_keeps_counter_order)
 {
 	use_run(8, false);

@@ -421,7 +421,7 @@ TEST_F(command, whole_range_shows_the_same_as_no_range)
 	}
 }
 
-/* The least percentage is less than a tick, so it leaves out only what has no time. */
+/* The percentage is less than a tick, so it excludes only records without a time. */
 TEST_F(command, percent_of_a_damaged_trace_begins_at_its_earliest_time)
 {
 	uint64_t seed = 11;

@@ -27,7 +27,7 @@ struct mock_store {
 static struct mock_store mock_log[MOCK_LOG_MAX];
 static size_t mock_stores;
 
-/* The counters' values; the timestamp is number 1. */
+/* The counters' values, by counter number; counter 1 is the timestamp. */
 static uint64_t mock_counter[32];
 
 /* Added to the timestamp by each access to one of its halves. */

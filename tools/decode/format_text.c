@@ -52,7 +52,7 @@ struct text {
 	size_t		width[COUNTERS_MAX];
 	/* Number of columns in the latest heading. */
 	struct counters	heading;
-	bool		renewed;	/* columns were assigned after the latest line */
+	bool		renewed;	/* columns have been assigned since the latest line */
 	struct stream	*stream[PERFREC_SOURCES][PERFREC_CHANNELS];
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Writes JSON in the Firefox profiler's processed format: separate column tables per thread. A
- * stack is a call path, and has one sample with the whole cost of its innermost function. Each
- * column needs a value for every row of its table.
+ * stack is a call path; its only sample has the self cost of its innermost function. Each column
+ * needs a value for every row of its table.
  */
 #include <inttypes.h>
 #include <stdio.h>

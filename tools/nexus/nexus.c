@@ -528,10 +528,7 @@ enum nexus_item nexus_next(struct nexus *nexus, struct nexus_message *message)
 		if (length == PARSE_MORE)
 			return NEXUS_MORE;
 
-		/*
-		 * The carried bytes do not contain the end of a message, which would have been
-		 * parsed.
-		 */
+		/* No message ends in the carried bytes: it would have been parsed. */
 		nexus->gap = (enum nexus_gap)(-1 - length);
 		nexus->gap_length = nexus->carried;
 		nexus->carried = 0;

@@ -501,7 +501,7 @@ static bool has_file(const struct object *object)
 	return object && strncmp(object->path, "/memfd:", 7);
 }
 
-/* Not inlined, because most traces need no places. */
+/* Not inlined, because most traces have no places. */
 static __attribute__((noinline)) uint64_t
 find_place(const struct symbols *symbols, uint64_t address)
 {

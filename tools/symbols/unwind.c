@@ -246,7 +246,7 @@ static bool find_cfa(struct unwind *unwind, Dwarf_Frame *frame)
 	unwind->cfa = 0;
 	if (dwarf_frame_cfa(frame, &ops, &count) || !count)
 		return false;
-	/* libdw describes the CFA as a place in memory whose address is the CFA. */
+	/* libdw describes the CFA as a memory location whose address is the CFA. */
 	return evaluate(unwind, ops, count, &unwind->cfa) == PLACE_MEMORY;
 }
 

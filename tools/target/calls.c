@@ -27,7 +27,7 @@
 /* Value of the timestamps field: all branch messages have timestamps. */
 #define TIMESTAMPS	3
 
-/* The driver's value and the hardware's name of each enum calls_mode. */
+/* The driver's value and the hardware's name for each enum calls_mode. */
 static const struct {
 	uint32_t	number;
 	const char	*name;

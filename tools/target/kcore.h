@@ -42,7 +42,7 @@ struct kcore {
 void kcore_copy(struct kcore *kcore);
 
 /**
- * kcore_check() - remove code from the copy that the kernel has changed since, and report that
+ * kcore_check() - remove from the copy the code that the kernel has since changed, and report that
  *
  * Code that was changed and changed back is not detected.
  */

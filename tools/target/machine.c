@@ -155,7 +155,7 @@ void machine_pass_on(void)
 						 1u << pass[i] % 32;
 	if (syscall(SYS_capset, &header, set))
 		return;
-	/* For a capability that this process does not have, this fails without harm. */
+	/* This fails harmlessly for a capability that the process lacks. */
 	for (i = 0; i < 2; i++)
 		prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, pass[i], 0, 0);
 }

@@ -18,7 +18,7 @@
 
 /**
  * struct names_thread - a thread
- * @ended:	set if the thread has ended, so another one may get its id
+ * @ended:	set if the thread has ended, so its id may be reused
  * @unclear:	set if several threads with different names had its id
  * @described:	set if the library has described the thread
  */

@@ -136,7 +136,7 @@ static int look_at(struct program *program)
 			report("%s: cannot be read: %s", program->path,
 			       strerror(error));
 		else if (elf.size && elf.bytes[0] == '#')
-			report("%s: a script: let it start its program with sifive-trace record",
+			report("%s: a script: make it start its program with sifive-trace record",
 			       program->path);
 		else
 			report("%s: not a 64-bit RISC-V program", program->path);
