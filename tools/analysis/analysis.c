@@ -662,19 +662,21 @@ static void on_switched(void *context, const struct trace_switch *record)
 		oncpu_push(analysis->oncpu, record);
 }
 
-/* The lost bytes may be messages of any source. */
+/* The lost bytes may be messages of any source, unless the source's timestamps show the loss. */
 static void on_gap(void *context, const struct nexus_message *gap)
 {
+	const int src = gap->gap == NEXUS_GAP_TIMES ? gap->src : -1;
 	struct analysis *analysis = context;
 	unsigned int i;
 
 	if (analysis->wanted->gap)
 		analysis->wanted->gap(analysis->context, gap);
 	for (i = 0; i <= PERFREC_SOURCES; i++)
-		losses_note(&analysis->losses[i], gap->offset);
+		if (src < 0 || i == (unsigned int)src || i == PERFREC_SOURCES)
+			losses_note(&analysis->losses[i], gap->offset);
 	flows_damaged(analysis->flows, gap);
 	if (analysis->oncpu)
-		oncpu_lost(analysis->oncpu, -1, &(struct perfrec_stamp){ gap->offset, 0, 0 });
+		oncpu_lost(analysis->oncpu, src, &(struct perfrec_stamp){ gap->offset, 0, 0 });
 }
 
 static void on_pause(void *context)

@@ -368,7 +368,9 @@ void flow_damaged(struct flow *flow, const struct nexus_message *gap)
 {
 	unsigned int i;
 
-	if (gap->gap == NEXUS_GAP_ALIGN || gap->gap == NEXUS_GAP_TRUNCATED)
+	/* If timestamps show that messages are missing, the code usually contradicts the flow. */
+	if (gap->gap == NEXUS_GAP_ALIGN || gap->gap == NEXUS_GAP_TRUNCATED ||
+	    gap->gap == NEXUS_GAP_TIMES)
 		return;
 	for (i = 0; i < NEXUS_SOURCES; i++)
 		if (flow->source[i] && flow->source[i]->checked.state != WALK_LOST)

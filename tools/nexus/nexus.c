@@ -142,6 +142,7 @@ const char *nexus_gap_name(enum nexus_gap gap)
 		[NEXUS_GAP_MALFORMED] = "fields do not fit the message",
 		[NEXUS_GAP_TRUNCATED] = "the trace ends within a message",
 		[NEXUS_GAP_CONTRADICTED] = "a store does not fit, so messages may be missing",
+		[NEXUS_GAP_TIMES] = "timestamps do not fit, so messages may be missing",
 	};
 
 	return names[gap];

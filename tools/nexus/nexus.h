@@ -96,6 +96,11 @@ enum nexus_gap {
 	 * any source may be missing.
 	 */
 	NEXUS_GAP_CONTRADICTED,
+	/*
+	 * Set in tools/trace, for a gap of 0 bytes: a timestamp contradicts an earlier one, so
+	 * messages of the source may be missing.
+	 */
+	NEXUS_GAP_TIMES,
 };
 
 /* The message has its own timestamp. */

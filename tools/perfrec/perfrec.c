@@ -256,7 +256,13 @@ static __attribute__((noinline, cold)) void finish_unusual(struct stream *stream
 		record->flags &= (uint16_t)~(UNSURE | PERFREC_VALUE_KNOWN | PERFREC_DELTA_KNOWN);
 		stream->previous = false;
 	}
+	if (record->flags & DOUBTED) {
+		record->flags &= (uint16_t)~DOUBTED;
+		stream->lost |= PERFREC_AFTER_LOSS;
+	}
 }
+
+#define UNUSUAL	(PERFREC_CALLERS | PERFREC_NAMED | UNSURE | DOUBTED)
 
 static void finish_record(struct perfrec *perfrec, struct stream *stream)
 {
@@ -264,8 +270,7 @@ static void finish_record(struct perfrec *perfrec, struct stream *stream)
 		stream->guessed = (int)stream->record.counters;
 	stream->state = BOUNDARY;
 	rebuild(stream);
-	if (__builtin_expect(stream->record.flags & (PERFREC_CALLERS | PERFREC_NAMED | UNSURE),
-			     false))
+	if (__builtin_expect(stream->record.flags & UNUSUAL, false))
 		finish_unusual(stream);
 	if (perfrec->ops->record)
 		perfrec->ops->record(perfrec->context, &stream->record);
@@ -632,6 +637,19 @@ void perfrec_lost(struct perfrec *perfrec, int src)
 	for (stream = perfrec->first; stream; stream = stream->next)
 		if (src < 0 || stream->record.src == src)
 			interrupt(perfrec, stream);
+}
+
+void perfrec_doubt(struct perfrec *perfrec, unsigned int src)
+{
+	struct stream *stream;
+
+	for (stream = perfrec->first; stream; stream = stream->next)
+		if (stream->record.src != src)
+			continue;
+		else if (stream->state >= RECORD_ADDRESS)
+			stream->record.flags |= PERFREC_AFTER_LOSS | DOUBTED;
+		else
+			stream->lost |= PERFREC_AFTER_LOSS;
 }
 
 /* Return whether the last counter seems to have decreased, so its upper part must follow. */

@@ -419,6 +419,14 @@ int perfrec_push(struct perfrec *perfrec, const struct store *word);
 void perfrec_lost(struct perfrec *perfrec, int src);
 
 /**
+ * perfrec_doubt() - report to the decoder that records of source @src may be missing here, although
+ * no word contradicts another one
+ *
+ * Only sets PERFREC_AFTER_LOSS in the streams' unfinished or next records.
+ */
+void perfrec_doubt(struct perfrec *perfrec, unsigned int src);
+
+/**
  * perfrec_settle() - do not wait for more words of a stream's record
  * @perfrec:	decoder
  * @src, @channel: the stream

@@ -37,6 +37,8 @@ enum state {
  * of its last counter may be lost.
  */
 #define UNSURE		(1u << 15)
+/* Likewise: records may be missing after it. */
+#define DOUBTED		(1u << 14)
 
 struct stream {
 	enum state		state;

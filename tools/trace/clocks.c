@@ -215,12 +215,34 @@ static bool latest_time(const struct clocks *clocks, unsigned int src,
 	return false;
 }
 
+/* Queue a gap before the window's first store. */
+static void queue_gap(const struct window *window, const struct nexus_message *message)
+{
+	const bool early = window->first < window->end;
+	struct clocks *clocks = window->clocks;
+	unsigned int i = clocks->events;
+
+	if (i == CLOCKS_EVENTS)
+		return;
+	for (; i && clocks->event[i - 1].at > window->first; i--)
+		clocks->event[i] = clocks->event[i - 1];
+	clocks->event[i] = (struct clocks_event){
+		.at = window->first, .item = NEXUS_GAP, .message = {
+			.offset = early ? clocks->store[window->first].offset : message->offset,
+			.src = message->src, .gap = NEXUS_GAP_TIMES,
+		},
+	};
+	clocks->events++;
+	clocks->checked_events += i < clocks->checked_events;
+}
+
 void clocks_correct(struct clocks *clocks, struct nexus *nexus, struct nexus_message *message)
 {
 	const unsigned int src = message->src;
 	uint64_t bit = message->contrary, time;
 	const struct window window = correct_bit(clocks, src, bit, message->time);
 
+	queue_gap(&window, message);
 	if (window.lost && clocks->absolute[src] < clocks->broken[src])
 		carry(&window, nexus, message);
 	/* An absolute time shows all wrong bits, not only the highest one. */

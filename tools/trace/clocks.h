@@ -94,6 +94,9 @@ void clocks_break(struct clocks *clocks, const struct nexus *nexus, int src, uin
  * timestamp itself is damaged, in one of the messages since the bit was last the highest to change.
  * All times since then are marked as inferred, and the bit is corrected from the message for which
  * the resulting time steps are shortest.
+ *
+ * Messages of the source may be missing there, so a gap is queued before the first doubtful time, if
+ * there is room.
  */
 void clocks_correct(struct clocks *clocks, struct nexus *nexus, struct nexus_message *message);
 

@@ -283,6 +283,9 @@ void records_gap(struct trace *trace, const struct nexus_message *gap)
 	struct trace_stats *stats = &trace->stats;
 
 	switch (gap->gap) {
+	case NEXUS_GAP_TIMES:
+		perfrec_doubt(trace->perfrec, gap->src);
+		break;
 	case NEXUS_GAP_ALIGN:
 		stats->align_bytes += gap->length;
 		break;
