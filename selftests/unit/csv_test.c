@@ -5,7 +5,7 @@
 
 #include "command_fixture.h"
 
-#define NAMES	"trace,host,board,command,kind,thread,pid,tid,function,object,build_id,caller,id,parent,depth,outermost,unix_ns,start_ns,duration_ns,self_ns,waited_ns,start_inferred,duration_inferred,self_inferred,counts_partial,ended,callers,note"
+#define NAMES	"trace,host,board,command,kind,thread,pid,tid,function,object,build_id,caller,id,parent,depth,outermost,unix_ns,start_ns,duration_ns,self_ns,waited_ns,start_inferred,duration_inferred,self_inferred,counts_partial,path_inferred,ended,callers,note"
 
 /* Number of records: more than the reader buffers for sorting. */
 #define MANY	4000
@@ -80,14 +80,14 @@ TEST_F(command, rows_contain_side_car_data)
 	EXPECT_EQ(0, self->status);
 	ROW(NAMES ",cycles,cycles_self", 0);
 	ROW("trace.rtd," WHOLE "call,\"w,/7\",5,7,p+0x21000,/none/p,ab12,p+0x20000,2,1,1,1,"
-	    "1789999999999999011,1011,4,4,0,0,0,0,0,exit,,,300,300", 1);
+	    "1789999999999999011,1011,4,4,0,0,0,0,0,0,exit,,,300,300", 1);
 	ROW("trace.rtd," WHOLE "manual,\"w,/7\",5,7,p+0x20004,/none/p,ab12,p+0x20000,,1,1,,"
-	    "1789999999999999019,1019,,,,0,,,,,,,,", 2);
+	    "1789999999999999019,1019,,,,0,,,,,,,,,", 2);
 	ROW("trace.rtd," WHOLE "call,\"w,/7\",5,7,p+0x20000,/none/p,ab12,,1,,0,1,"
-	    "1789999999999999007,1007,15,11,0,0,0,0,0,exit,,,54320,54020", 3);
+	    "1789999999999999007,1007,15,11,0,0,0,0,0,0,exit,,,54320,54020", 3);
 	ROW("trace.rtd," WHOLE "sample,\"w,/7\",5,7,p+0x21002,/none/p,ab12,,,,0,1,"
-	    "1789999999999999026,1026,,,,0,,,,,,,600000,600000", 4);
-	ROW("trace.rtd," WHOLE "trace,,,,,,,,,,,,,,,,,,,,,,,"
+	    "1789999999999999026,1026,,,,0,,,,,,,,600000,600000", 4);
+	ROW("trace.rtd," WHOLE "trace,,,,,,,,,,,,,,,,,,,,,,,,"
 	    "\"covers the first 20.000 ns of 5.000 us, then the buffer was full\",,", 5);
 }
 
@@ -97,7 +97,7 @@ TEST_F(command, unknown_values_are_empty)
 	make_calls(self);
 	run(self, "export -q --meta none --format csv trace.rtd");
 	EXPECT_NE(NULL, strstr(self->out, ",start_ticks,duration_ticks,self_ticks,waited_ticks,"));
-	ROW("trace.rtd,,,,call,source 0,,,0x21000,,,0x20000,2,1,1,1,,1011,4,4,0,0,0,0,0,exit,,,300,300", 1);
+	ROW("trace.rtd,,,,call,source 0,,,0x21000,,,0x20000,2,1,1,1,,1011,4,4,0,0,0,0,0,0,exit,,,300,300", 1);
 	gen_free(&self->gen);
 	gen_init(&self->gen, 0, 0);
 	{
@@ -110,8 +110,8 @@ TEST_F(command, unknown_values_are_empty)
 	}
 	save(self, "trace.rtd");
 	run(self, "export -q --meta none --ts-hz 1000 --format csv trace.rtd");
-	ROW("trace.rtd,,,,call,source 0,,,0x21000,,,,1,,0,1,,,,,0,,,,0,exit,,,1,1", 1);
-	ROW("trace.rtd,,,,trace,,,,,,,,,,,,,,,,,,,,,,,,,", 2);
+	ROW("trace.rtd,,,,call,source 0,,,0x21000,,,,1,,0,1,,,,,0,,,,0,0,exit,,,1,1", 1);
+	ROW("trace.rtd,,,,trace,,,,,,,,,,,,,,,,,,,,,,,,,,", 2);
 }
 
 #define CLOCK	"{\"srcbits\":0,\"ts_width\":%u,\"ts_hz\":1000000000,\"utc\":{\"time\":%u,\"ns\":" \
@@ -178,11 +178,11 @@ TEST_F(command, losses_are_marked)
 	save(self, "trace.rtd");
 	run(self, "export --meta none --ts-hz 1000000000 --format csv trace.rtd | cut -d, -f 5-6,9,12-");
 	EXPECT_NE(NULL, strstr(self->err, "1 place"));
-	ROW("call,source 0,0x21000,0x20000,2,1,1,1,,1011,4,4,0,0,0,0,0,exit,,,300,300", 1);
-	ROW("lost,source 0,,,,,,,,1022,,,,0,,,,,,,,", 2);
-	ROW("call,source 0,0x21000,0x20000,3,1,1,1,,1022,4,4,0,0,0,0,0,exit,,,50000,50000", 3);
-	ROW("call,source 0,0x20000,,1,,0,1,,1007,23,8,0,0,1,1,1,exit,,,650320,600020", 4);
-	ROW("call,source 0,0x22000,,4,,0,1,,1034,0,0,0,0,0,0,0,cut,,,0,0", 5);
+	ROW("call,source 0,0x21000,0x20000,2,1,1,1,,1011,4,4,0,0,0,0,0,0,exit,,,300,300", 1);
+	ROW("lost,source 0,,,,,,,,1022,,,,0,,,,,,,,,", 2);
+	ROW("call,source 0,0x21000,0x20000,3,1,1,1,,1022,4,4,0,0,0,0,0,1,exit,,,50000,50000", 3);
+	ROW("call,source 0,0x20000,,1,,0,1,,1007,23,8,0,0,1,1,1,0,exit,,,650320,600020", 4);
+	ROW("call,source 0,0x22000,,4,,0,1,,1034,0,0,0,0,0,0,0,0,cut,,,0,0", 5);
 }
 
 #define PER_THREAD \
@@ -209,8 +209,8 @@ TEST_F(command, counts_that_go_backwards_are_charged_only_to_enclosing_calls)
 		write_file("trace.rtd.meta", meta[i / 3], strlen(meta[i / 3]));
 		run(self, "export --strict --format csv trace.rtd | cut -d, -f 5,9,25-");
 		EXPECT_NE(NULL, strstr(self->err, ": 1 count went backwards: "));
-		ROW("call,0x21000,1,exit,,,0,0", 1);
-		ROW("call,0x20000,1,exit,,,300,700", 2);
+		ROW("call,0x21000,1,0,exit,,,0,0", 1);
+		ROW("call,0x20000,1,0,exit,,,300,700", 2);
 		run(self, "report -q --strict trace.rtd");
 		EXPECT_EQ(1, self->status);
 		run(self, "report --strict --format json trace.rtd");
@@ -257,7 +257,7 @@ TEST_F(command, large_counts_are_not_mistaken_for_negative_ones)
 		write_file("trace.rtd.meta", PER_THREAD, strlen(PER_THREAD));
 		run(self, "export --strict --format csv trace.rtd");
 		EXPECT_EQ(0, self->status);
-		snprintf(expected, sizeof(expected), ",0,exit,,,%llu,%llu",
+		snprintf(expected, sizeof(expected), ",0,0,exit,,,%llu,%llu",
 			 (unsigned long long)counter[i / 3].count,
 			 (unsigned long long)counter[i / 3].count);
 		EXPECT_NE(NULL, strstr(row(self, 1), expected)) {
@@ -310,7 +310,7 @@ TEST_F(command, sums_do_not_wrap)
 	EXPECT_NE(NULL, strstr(self->out, ",exact,partial\n"));
 	EXPECT_EQ(NULL, strstr(self->out, ",exact,exact\n"));
 	run(self, "export -q --format csv trace.rtd | grep ,call, | tail -n 1");
-	snprintf(text, sizeof(text), ",exit,,,%llu,", (unsigned long long)shown);
+	snprintf(text, sizeof(text), ",0,exit,,,%llu,", (unsigned long long)shown);
 	EXPECT_NE(NULL, strstr(self->out, text)) {
 		TH_LOG("%s", self->out);
 	}
@@ -390,8 +390,8 @@ TEST_F(command, counts_that_go_backwards_show_a_wrong_order_of_records)
 		save(self, "trace.rtd");
 		write_file("trace.rtd.meta", PER_THREAD, strlen(PER_THREAD));
 		run(self, "export -q --format csv trace.rtd | grep ,0x22000,,,0x20000, | cut -d, -f 9,23-");
-		EXPECT_STREQ(late ? "0x22000,1,1,1,exit,,,300,100\n" :
-				    "0x22000,0,0,0,exit,,,300,200\n", self->out);
+		EXPECT_STREQ(late ? "0x22000,1,1,1,0,exit,,,300,100\n" :
+				    "0x22000,0,0,0,0,exit,,,300,200\n", self->out);
 	}
 }
 
@@ -432,8 +432,8 @@ TEST_F(command, counters_without_a_column_are_reported)
 	record(&stream, 1, FIB, 5);
 	save(self, "trace.rtd");
 	run(self, "export -q -c all --meta none --format csv trace.rtd");
-	EXPECT_NE(NULL, strstr(row(self, 1), ",exit,,,0,0,0,0"));
-	EXPECT_NE(NULL, strstr(row(self, 2), ",exit,,,5,5,,"));
+	EXPECT_NE(NULL, strstr(row(self, 1), ",0,exit,,,0,0,0,0"));
+	EXPECT_NE(NULL, strstr(row(self, 2), ",0,exit,,,5,5,,"));
 }
 
 TEST_HARNESS_MAIN

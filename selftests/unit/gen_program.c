@@ -148,6 +148,8 @@ static void end_call(struct program *program, struct program_thread *thread)
 
 	if (frame->hidden)
 		return;
+	if (program->ended)
+		program->ended(program->context, thread, frame);
 	program->calls++;
 	program->untimed += !timed;
 	if (timed && program->keep_times)

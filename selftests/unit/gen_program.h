@@ -76,6 +76,7 @@ struct program_thread {
  * @channels:	number of channels, if fewer than threads; 0 for enough
  * @keep_truth:	gen.truth keeps all records
  * @alone:	number, from 1, of the only running thread; 0 if all threads run
+ * @ended:	called with @context whenever a call ends, after the thread has left @frame; may be NULL
  * @keep_times:	fill @took
  * @took:	known times of each function's calls; @timed is their number
  * @cost:	true costs, by function
@@ -110,6 +111,9 @@ struct program {
 	uint64_t	records;
 	uint64_t	hart[PROGRAM_SOURCES][PROGRAM_COUNTERS];
 	struct program_thread thread[PROGRAM_THREADS];
+	void		(*ended)(void *context, const struct program_thread *thread,
+				 const struct program_frame *frame);
+	void		*context;
 	bool		keep_times;
 	uint64_t	*took[PROGRAM_FUNCTIONS];
 	size_t		timed[PROGRAM_FUNCTIONS];

@@ -44,6 +44,8 @@
 #define ANALYSIS_COUNTS_UNKNOWN	(1u << 4)
 /* Calls within this one were left out, so its own time and counts include theirs. */
 #define ANALYSIS_CALLS_OMITTED	(1u << 5)
+/* Records were lost shortly before the call, so other calls may enclose it. */
+#define ANALYSIS_PATH_INFERRED	(1u << 6)
 
 /**
  * struct analysis_frame - an open call
@@ -104,6 +106,7 @@ struct analysis_thread {
 	uint64_t		search;		/* search budget, in frames */
 	bool			had_record;
 	bool			returned;	/* a call without a caller has ended */
+	uint8_t			doubts;		/* doubts about calls that begin now */
 	uint64_t		offset;		/* file offset of its latest record */
 	uint32_t		part;		/* part of the capture: see analysis.c */
 	enum analysis_place	place;
@@ -246,6 +249,7 @@ struct analysis_ops {
  * @calls:	calls that have ended
  * @untimed:	calls that began or ended at an unknown time
  * @inferred:	calls that began or ended at an inferred time
+ * @unplaced:	calls with ANALYSIS_PATH_INFERRED
  * @brief:	calls that are left out because they are shorter than --time-threshold
  * @unwound:	calls that ended without their own exit record
  * @cut:	calls that were still open at a header, at a loss or at the end
@@ -271,6 +275,7 @@ struct analysis_stats {
 	uint64_t	calls;
 	uint64_t	untimed;
 	uint64_t	inferred;
+	uint64_t	unplaced;
 	uint64_t	brief;
 	uint64_t	unwound;
 	uint64_t	cut;

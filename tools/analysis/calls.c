@@ -95,10 +95,14 @@ static bool starts(struct analysis *analysis, const struct analysis_frame *frame
 
 static __attribute__((noinline, cold))
 void doubt(struct analysis *analysis, const struct analysis_thread *thread,
-	   const struct analysis_frame *frame, struct analysis_end *end)
+	   struct analysis_frame *frame, struct analysis_end *end)
 {
-	unsigned int doubts = frame->doubts & ~ANALYSIS_COUNTS_UNKNOWN;
+	unsigned int doubts;
 
+	/* Another call may have made this one, so it may not have ended with the one shown. */
+	if (frame->doubts & ANALYSIS_PATH_INFERRED && end->why == ANALYSIS_UNWOUND)
+		frame->doubts |= ANALYSIS_RECORDS_LOST;
+	doubts = frame->doubts & ~(ANALYSIS_COUNTS_UNKNOWN | ANALYSIS_PATH_INFERRED);
 	/*
 	 * If this can only be the thread's first call, it was open throughout the loss, so it did
 	 * not end then.
@@ -108,6 +112,8 @@ void doubt(struct analysis *analysis, const struct analysis_thread *thread,
 		doubts &= ~ANALYSIS_RECORDS_LOST;
 	end->inferred |= (doubts & (ANALYSIS_WAIT_UNKNOWN | ANALYSIS_RECORDS_LOST)) != 0;
 	end->self_inferred |= end->inferred || doubts;
+	end->inferred &= end->timed;
+	end->self_inferred &= end->timed;
 }
 
 static __attribute__((noinline, cold))
@@ -143,9 +149,9 @@ static void leave(struct analysis *analysis, struct analysis_thread *thread,
 		end.self = elapsed - frame->inner;
 		end.inferred = frame->inferred || thread->inferred;
 		end.self_inferred = end.inferred;
-		if (__builtin_expect(frame->doubts, 0))
-			doubt(analysis, thread, frame, &end);
 	}
+	if (__builtin_expect(frame->doubts, 0))
+		doubt(analysis, thread, frame, &end);
 	/* Show a call of unknown length, because it may exceed the threshold. */
 	brief = end.timed && elapsed < analysis->shortest;
 	for (c = 0; c < thread->costs.stride; c++) {
@@ -180,6 +186,7 @@ static void leave(struct analysis *analysis, struct analysis_thread *thread,
 	analysis->stats.calls++;
 	analysis->stats.untimed += !end.timed;
 	analysis->stats.inferred += end.inferred;
+	analysis->stats.unplaced += (frame->doubts & ANALYSIS_PATH_INFERRED) != 0;
 	if (why == ANALYSIS_UNWOUND)
 		analysis->stats.unwound++;
 	else if (why == ANALYSIS_CUT)
@@ -237,7 +244,7 @@ static void leave_abandoned(struct analysis *analysis,
 }
 
 /* Begin the call in the next frame. */
-static void begin(struct analysis *analysis, struct analysis_thread *thread)
+static void begin(struct analysis *analysis, struct analysis_thread *thread, uint8_t doubts)
 {
 	struct analysis_frame *frame = &thread->frame[thread->depth];
 
@@ -248,7 +255,7 @@ static void begin(struct analysis *analysis, struct analysis_thread *thread)
 	thread->depth++;
 	frame->timed = thread->timed;
 	frame->inferred = thread->inferred;
-	frame->doubts = 0;
+	frame->doubts = doubts;
 	frame->enter = thread->now;
 	frame->inner = 0;
 	frame->waited = 0;
@@ -284,9 +291,11 @@ void calls_enter(struct analysis *analysis, struct analysis_thread *thread,
 	frame->outermost = !*outermost;
 	if (frame->outermost)
 		*outermost = thread->depth + 1;
+	else
+		analysis->recursive[function / 8] |= (uint8_t)(1 << function % 8);
 	frame->function = function;
 	frame->call_site = record->address[1];
-	begin(analysis, thread);
+	begin(analysis, thread, thread->doubts);
 }
 
 void calls_wait(struct analysis_thread *thread, uint64_t ticks, bool unknown)
@@ -321,6 +330,7 @@ static void doubt_all(struct analysis_thread *thread, uint8_t flag)
 void calls_doubt(struct analysis_thread *thread)
 {
 	doubt_all(thread, ANALYSIS_RECORDS_LOST);
+	thread->doubts = ANALYSIS_PATH_INFERRED;
 }
 
 void calls_uncounted(struct analysis_thread *thread)
@@ -334,7 +344,8 @@ void calls_restart(struct analysis *analysis, struct analysis_thread *thread)
 
 	thread->depth = 0;
 	while (thread->depth < depth)
-		begin(analysis, thread);
+		begin(analysis, thread,
+		      thread->frame[thread->depth].doubts & ANALYSIS_PATH_INFERRED);
 	/* Calls that were left out are still open in the innermost call. */
 	if (thread->too_deep && depth) {
 		thread->frame[depth - 1].doubts |= ANALYSIS_CALLS_OMITTED;
@@ -384,6 +395,19 @@ static unsigned int ends(const struct analysis_thread *thread,
 	return found;
 }
 
+/*
+ * A call ends that was open during a loss, so the calls that enclose it are still open. This is not
+ * certain for a function that calls itself.
+ */
+static __attribute__((noinline, cold))
+void confirm(const struct analysis *analysis, struct analysis_thread *thread,
+	     const struct analysis_frame *frame)
+{
+	if (frame->doubts & ANALYSIS_RECORDS_LOST && frame->function != FUNCTIONS_OTHER &&
+	    !(analysis->recursive[frame->function / 8] >> frame->function % 8 & 1))
+		thread->doubts = frame->doubts & ANALYSIS_PATH_INFERRED;
+}
+
 void calls_exit(struct analysis *analysis, struct analysis_thread *thread,
 		const struct perfrec_record *record, uint32_t function)
 {
@@ -400,5 +424,7 @@ void calls_exit(struct analysis *analysis, struct analysis_thread *thread,
 	}
 	while (--count)
 		leave(analysis, thread, ANALYSIS_UNWOUND);
+	if (__builtin_expect(thread->doubts, 0))
+		confirm(analysis, thread, &thread->frame[thread->depth - 1]);
 	leave(analysis, thread, ANALYSIS_EXIT);
 }

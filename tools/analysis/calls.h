@@ -71,6 +71,8 @@ struct analysis {
 	struct threads			*threads;
 	struct counters			counters;
 	struct analysis_stats		stats;
+	/* Bit for each function: a call of it has enclosed another one. */
+	uint8_t				recursive[FUNCTIONS_MAX / 8];
 	size_t				frame_bytes;
 	bool				no_memory;
 	struct stream			*stream[PERFREC_SOURCES][PERFREC_CHANNELS];

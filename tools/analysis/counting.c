@@ -175,13 +175,16 @@ bool counting_lost_between(const struct analysis *analysis, const struct stream 
 
 	if (!thread->had_record || !record->header)
 		return false;
+	/* A channel's only thread may have moved to the source of a dropped record and back. */
+	if ((thread->src != record->src ||
+	     (thread->thread->src < 0 && !threads_shared(analysis->threads, record->channel))) &&
+	    losses_between(&analysis->dropped[record->channel], thread->offset,
+			   record->begin.offset))
+		return true;
 	if (thread->src == record->src) {
 		if (stream->thread == thread && stream->part_serial == record->header->serial)
 			return false;
 		losses = &analysis->losses[record->src];
-	} else if (losses_between(&analysis->dropped[record->channel], thread->offset,
-				  record->begin.offset)) {
-		return true;
 	}
 	return losses_between(losses, thread->offset, record->begin.offset);
 }

@@ -100,6 +100,9 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 		       analysis_flow(analysis)->messages ?
 		       "they begin or end between two timestamps of the instruction trace" :
 		       "earlier messages were lost or damaged, or no later message confirms the time");
+	if (stats->unplaced)
+		report("%s: %" PRIu64 " of %" PRIu64 " calls follow lost records: other calls than those shown may have made them",
+		       name, stats->unplaced, stats->calls);
 	if (stats->brief)
 		report("%s: %" PRIu64 " calls shorter than %s are left out, and their time belongs to their callers; --time-threshold none shows them",
 		       name, stats->brief, units_time(time, input->shortest, input->hz));

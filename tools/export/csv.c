@@ -100,6 +100,7 @@ struct row {
 	bool		outermost;
 	const char	*ended;
 	int		partial;	/* -1 if not applicable */
+	bool		path_inferred;
 	const struct analysis_step *sample;
 	const struct analysis_point *point;
 	const char	*note;
@@ -159,7 +160,7 @@ static void put_names(struct export *export)
 
 	put_string(export->out, "trace,host,board,command,kind,thread,pid,tid,function,object,build_id,caller,id,parent,depth,outermost,unix_ns");
 	put_format(export->out, ",start_%s,duration_%s,self_%s,waited_%s", unit, unit, unit, unit);
-	put_string(export->out, ",start_inferred,duration_inferred,self_inferred,counts_partial,ended,callers,note");
+	put_string(export->out, ",start_inferred,duration_inferred,self_inferred,counts_partial,path_inferred,ended,callers,note");
 	if (counters->times)
 		put_string(export->out, ",cpu_times_inferred");
 	for (c = 0; c < counters->count; c++) {
@@ -423,6 +424,7 @@ static void begin_row(struct export *export, const struct row *row)
 	put_unless(export, !row->has_function || (!row->id && row->depth), row->outermost);
 	put_times(export, row);
 	put_unless(export, row->partial < 0, (uint64_t)row->partial);
+	put_unless(export, row->partial < 0, row->path_inferred);
 	put_char(export->out, ',');
 	put_string(export->out, row->ended ? row->ended : "");
 	put_char(export->out, ',');
@@ -558,6 +560,7 @@ static void csv_leave(void *context, struct analysis_thread *thread,
 	if (!track || csv->no_memory)
 		return;
 	row.partial = analysis_partial(frame);
+	row.path_inferred = frame->doubts & ANALYSIS_PATH_INFERRED;
 	set_caller(&row, thread, thread->depth - 1);
 	begin_row(export, &row);
 	end_row(export, &row, track->known, end->count, end->count_self);
