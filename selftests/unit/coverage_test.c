@@ -4,7 +4,7 @@
 
 #include "command_fixture.h"
 
-#define FULL	"{\"srcbits\":0,\"ts_hz\":10,\"coverage\":{\"full\":true,\"bytes\":500," \
+#define FULL	"{\"srcbits\":0,\"ts_hz\":10,\"coverage\":{\"full\":true,\"bytes\":70," \
 		"\"buffer\":500,\"run_ns\":195000000000},\"lost\":{\"signals\":3,\"refused\":1}}"
 #define RING	"{\"srcbits\":0,\"ts_hz\":10,\"wrapped\":true,\"coverage\":{\"run_ns\":195000000000}}"
 #define WHOLE	"{\"srcbits\":0,\"ts_hz\":10,\"coverage\":{\"full\":false,\"run_ns\":3000000000}}"
@@ -463,6 +463,36 @@ TEST_F(command, bytes_missing_from_the_file_are_a_gap)
 	run(self, "decode --strict trace.rtd");
 	EXPECT_EQ(1, self->status);
 	EXPECT_NE(NULL, strstr(self->err, " bytes are missing in 1 place"));
+}
+
+/* A ring can lack part of a message, but a full buffer cannot lack anything. */
+TEST_F(command, bytes_missing_from_a_full_or_wrapped_buffer_are_a_gap)
+{
+	static const struct {
+		const char *meta;
+		unsigned int missing;
+		bool gap;
+	} traces[] = {
+		{ "\"wrapped\":true,\"coverage\":{\"bytes\":%zu}", 38, false },
+		{ "\"wrapped\":true,\"coverage\":{\"bytes\":%zu}", 39, true },
+		{ "\"coverage\":{\"full\":true,\"bytes\":%zu}", 1, true },
+	};
+	char meta[160];
+	unsigned int i;
+
+	for (i = 0; i < sizeof(traces) / sizeof(traces[0]); i++) {
+		make(self, "{}");
+		strcpy(meta, "{\"srcbits\":0,\"ts_hz\":10,");
+		snprintf(meta + strlen(meta), sizeof(meta) - strlen(meta), traces[i].meta,
+			 self->gen.length + traces[i].missing);
+		strcat(meta, "}");
+		write_file("trace.rtd.meta", meta, strlen(meta));
+		run(self, "decode --strict trace.rtd");
+		EXPECT_EQ(traces[i].gap, strstr(self->err, " missing in 1 place") != NULL) {
+			TH_LOG("%s", self->err);
+		}
+		EXPECT_TRUE(self->status == 1 || !traces[i].gap);
+	}
 }
 
 TEST_F(command, diff_reports_that_the_traces_cover_different_parts)

@@ -156,7 +156,7 @@ static void make_loaded(FIXTURE_DATA(command) *self)
 	static const char meta[] =
 		"{\"srcbits\":0,\"exe\":\"/bin/two\\u001b[5m\",\"ts_hz\":10,"
 		"\"threads\":[{\"channel\":6,\"pid\":5,\"tid\":7,\"name\":\"w\xc3\xb6\\n\"}],"
-		"\"coverage\":{\"full\":true,\"bytes\":500,\"buffer\":500,\"run_ns\":195000000000},"
+		"\"coverage\":{\"full\":true,\"bytes\":70,\"buffer\":500,\"run_ns\":195000000000},"
 		"\"objects\":[{\"path\":\"/none/libother.so\",\"start\":\"0x3000000000\","
 		"\"end\":\"0x3000001000\",\"bias\":\"0x3000000000\",\"build_id\":\"abcd\"},"
 		"{\"path\":\"/none/decode_sample.elf\",\"start\":\"0x4000020000\","

@@ -381,12 +381,11 @@ HARM(zeros, HARM_ZEROS, 6, 0, 2, 96);
 HARM(ones, HARM_ONES, 14, 2, 4, 96);
 HARM(random_bytes, HARM_RANDOM, 6, 0, 2, 96);
 HARM(repeated_block, HARM_REPEAT, 16, 2, 2, 96);
-HARM(lost_block, HARM_CUT, 16, 2, 6, 95);
+HARM(lost_block, HARM_CUT, 16, 0, 4, 95);
 HARM(foreign_messages, HARM_BOGUS, 20, 0, 2, 96);
 
 FIXTURE_SETUP(harm)
 {
-	FILE *file;
 	int fd;
 
 	strcpy(self->trace, "/tmp/harm_test.XXXXXX");
@@ -394,10 +393,6 @@ FIXTURE_SETUP(harm)
 	ASSERT_LE(0, fd);
 	close(fd);
 	snprintf(self->meta, sizeof(self->meta), "%s.meta", self->trace);
-	file = fopen(self->meta, "w");
-	ASSERT_NE(NULL, file);
-	fprintf(file, "{\"version\":1,\"switches\":{\"channel\":%d}}", MIXED_SWITCHES);
-	ASSERT_EQ(0, fclose(file));
 }
 
 FIXTURE_TEARDOWN(harm)
@@ -406,16 +401,29 @@ FIXTURE_TEARDOWN(harm)
 	unlink(self->meta);
 }
 
-static void read_harmed(struct __test_metadata *_metadata, FIXTURE_DATA(harm) *self,
-			struct checked *checked)
+/* Write the trace, and the side-car file of the undamaged trace. */
+static void write_harmed(struct __test_metadata *_metadata, FIXTURE_DATA(harm) *self,
+			 const struct checked *checked)
 {
-	static struct options options;
-	struct input input;
 	FILE *file = fopen(self->trace, "wb");
 
 	ASSERT_NE(NULL, file);
 	fwrite(checked->harm->data, 1, checked->harm->length, file);
 	ASSERT_EQ(0, fclose(file));
+	file = fopen(self->meta, "w");
+	ASSERT_NE(NULL, file);
+	fprintf(file, "{\"version\":1,\"switches\":{\"channel\":%d},\"coverage\":{\"bytes\":%zu}}",
+		MIXED_SWITCHES, checked->mixed->gen.length);
+	ASSERT_EQ(0, fclose(file));
+}
+
+static void read_harmed(struct __test_metadata *_metadata, FIXTURE_DATA(harm) *self,
+			struct checked *checked)
+{
+	static struct options options;
+	struct input input;
+
+	write_harmed(_metadata, self, checked);
 	options_init(&options);
 	options.path = self->trace;
 	options.strict = true;

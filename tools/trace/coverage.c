@@ -203,16 +203,16 @@ bool coverage_partial(const struct input *input)
 
 /*
  * Return the number of captured bytes that are missing from the file, for example because they
- * were never read.
+ * were never read. A copy of a running ring lacks the rest of the message that the ring has
+ * overwritten in part.
  */
 static uint64_t not_there(const struct input *input)
 {
-	const struct meta_coverage *coverage = &input->meta.coverage;
-	uint64_t bytes = trace_stats(input->trace)->bytes;
+	const uint64_t captured = input->meta.coverage.bytes;
+	const uint64_t there = trace_stats(input->trace)->bytes +
+			       (trace_wrapped(input->trace) ? NEXUS_MESSAGE_MAX : 0);
 
-	if (coverage->full || trace_wrapped(input->trace) || coverage->bytes < bytes)
-		return 0;
-	return coverage->bytes - bytes;
+	return captured > there ? captured - there : 0;
 }
 
 uint64_t coverage_gaps(const struct input *input)
