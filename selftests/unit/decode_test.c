@@ -65,12 +65,12 @@ TEST_F(command, csv_output_is_as_expected)
 	run(self, "decode -q --format csv -e " PROGRAM " trace.rtd");
 	EXPECT_EQ(0, self->status);
 	EXPECT_STREQ(
-		"ticks,source,channel,type,address,function,file,line,caller_address,caller,cycles,r20001,time,thread\n"
-		"1014,0,6,enter,0x20000,main,sample/fib.c,20,0x3f00000000,,0,0,exact,\n"
-		"1019,0,6,enter,0x21000,fib,sample/fib.c,12,0x20012,main,50,8589934592,exact,\n"
-		"1025,0,6,exit,0x21000,fib,sample/fib.c,12,0x20012,main,7,0,exact,\n"
-		"1029,0,6,manual,0x20012,main,sample/fib.c,20,,,0,3,exact,\n"
-		"1033,0,6,sample,0x21000,fib,sample/fib.c,12,,,0,0,exact,\n", self->out);
+		"ticks,source,channel,type,address,function,file,line,caller_address,caller,cycles,r20001,time,thread,note\n"
+		"1014,0,6,enter,0x20000,main,sample/fib.c,20,0x3f00000000,,0,0,exact,,\n"
+		"1019,0,6,enter,0x21000,fib,sample/fib.c,12,0x20012,main,50,8589934592,exact,,\n"
+		"1025,0,6,exit,0x21000,fib,sample/fib.c,12,0x20012,main,7,0,exact,,\n"
+		"1029,0,6,manual,0x20012,main,sample/fib.c,20,,,0,3,exact,,\n"
+		"1033,0,6,sample,0x21000,fib,sample/fib.c,12,,,0,0,exact,,\n", self->out);
 }
 
 /* Each line is a JSON object with an offset, even if the line does not describe a record. */
@@ -325,10 +325,10 @@ TEST_F(command, threads_of_a_shared_channel_are_named_or_unknown)
 		     "channel\":6,\"thread\":72,\"time\":\"unknown\",\"address\n",
 		     self->out);
 	run(self, "decode -q --format csv trace.rtd | cut -d , -f 2-4,11-");
-	EXPECT_STREQ("source,channel,type,time,thread\n"
-		     "0,6,manual,unknown,71\n"
-		     "0,6,manual,unknown,\n"
-		     "0,6,manual,unknown,72\n", self->out);
+	EXPECT_STREQ("source,channel,type,time,thread,note\n"
+		     "0,6,manual,unknown,71,\n"
+		     "0,6,manual,unknown,,records may be missing before it\n"
+		     "0,6,manual,unknown,72,\n", self->out);
 	run(self, "decode trace.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "Raw, 0 counters, thread 71\n"));
 	EXPECT_NE(NULL, strstr(self->out, "Raw, 0 counters, thread 72, which continues\n"));
@@ -339,9 +339,9 @@ TEST_F(command, threads_of_a_shared_channel_are_named_or_unknown)
 		  "\"threads\":[{\"channel\":6,\"tid\":70},"
 		  "{\"channel\":6,\"tid\":72,\"named\":true,\"name\":\"late\"}]}");
 	run(self, "decode --format csv trace.rtd");
-	EXPECT_NE(NULL, strstr(self->out, ",time,thread\n"));
-	EXPECT_NE(NULL, strstr(self->out, ",unknown,71\n"));
-	EXPECT_NE(NULL, strstr(self->out, ",unknown,\n"));
+	EXPECT_NE(NULL, strstr(self->out, ",time,thread,note\n"));
+	EXPECT_NE(NULL, strstr(self->out, ",unknown,71,\n"));
+	EXPECT_NE(NULL, strstr(self->out, ",unknown,,"));
 	run(self, "report --by thread trace.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "late/72"));
 }
@@ -361,9 +361,9 @@ TEST_F(command, ring_with_shared_channels_begins_with_unknown_thread)
 		  "\"wrapped\":true,\"count_type\":0,\"counters\":[],"
 		  "\"threads\":[{\"channel\":6,\"tid\":70}]}");
 	run(self, "decode --format csv trace.rtd");
-	EXPECT_EQ(NULL, strstr(self->out, ",70\n"));
-	EXPECT_NE(NULL, strstr(self->out, ",unknown,\n"));
-	EXPECT_NE(NULL, strstr(self->out, ",unknown,72\n"));
+	EXPECT_EQ(NULL, strstr(self->out, ",70,"));
+	EXPECT_NE(NULL, strstr(self->out, ",unknown,,"));
+	EXPECT_NE(NULL, strstr(self->out, ",unknown,72,\n"));
 }
 
 TEST_F(command, streams_with_different_counters_have_separate_headings)

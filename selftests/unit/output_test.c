@@ -546,7 +546,7 @@ TEST_F(command, counters_with_the_same_name_are_distinguished)
 	gen_record(&stream, 1, whole, value);
 	save(self, "trace.rtd");
 	run(self, "decode -q --format csv trace.rtd | head -n 1");
-	EXPECT_NE(NULL, strstr(self->out, ",cycles,cycles#2,cycles#3,time,thread\n"));
+	EXPECT_NE(NULL, strstr(self->out, ",cycles,cycles#2,cycles#3,time,thread,note\n"));
 	run(self, "decode -q --format json trace.rtd | tail -n 1");
 	EXPECT_NE(NULL, strstr(self->out,
 			       "{\"cycles\":0,\"cycles#2\":5,\"cycles#3\":7}"));

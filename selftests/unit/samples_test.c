@@ -174,12 +174,12 @@ TEST_F(command, decode_shows_the_threads_of_samples)
 {
 	make_named(self, 2, true);
 	run(self, "decode -q --format csv trace.rtd | sed 's/.*,0x/0x/' | sort");
-	EXPECT_STREQ("0x20002,,,,,,,exact,10\n0x20002,,,,,,1,exact,33\n"
-		     "0x20004,,,,,,3,exact,\n0x20004,,,,,,5,exact,\n"
-		     "0x21002,,,,,,,exact,10\n0x21002,,,,,,7,exact,10\n"
-		     "0x21004,,,,,,100,exact,21\n0x21004,,,,,,200,exact,21\n"
+	EXPECT_STREQ("0x20002,,,,,,,exact,10,\n0x20002,,,,,,1,exact,33,\n"
+		     "0x20004,,,,,,3,exact,,\n0x20004,,,,,,5,exact,,\n"
+		     "0x21002,,,,,,,exact,10,\n0x21002,,,,,,7,exact,10,\n"
+		     "0x21004,,,,,,100,exact,21,\n0x21004,,,,,,200,exact,21,\n"
 		     "ticks,source,channel,type,address,function,file,line,caller_address,"
-		     "caller,cycles,time,thread\n", self->out);
+		     "caller,cycles,time,thread,note\n", self->out);
 	run(self, "decode -q trace.rtd | sed -n 's/.*sample  *[-0-9]*  0x/0x/p' | sort");
 	EXPECT_STREQ("0x20002, one/10\n0x20002, thread 33\n0x20004\n0x20004\n"
 		     "0x21002, one/10\n0x21002, one/10\n0x21004 <- 0x20008, two/21\n"

@@ -81,7 +81,7 @@ static void begin(struct csv *csv)
 		put_char(csv->out, ',');
 		put_field(csv->out, csv->counters.name[i]);
 	}
-	put_string(csv->out, ",time,thread\n");
+	put_string(csv->out, ",time,thread,note\n");
 	csv->columns = csv->counters.count;
 	csv->begun = true;
 }
@@ -165,6 +165,23 @@ static void csv_outside(void *context, const struct perfrec_record *record)
 	format_thread(csv->with.threads, record);
 }
 
+/* Write what the row does not show otherwise: what precedes the record, and whether it is guessed. */
+static void put_note(struct csv *csv, const struct perfrec_record *record)
+{
+	const bool dropped = record->flags & PERFREC_MARKED && record->dropped;
+
+	put_char(csv->out, ',');
+	if (!record->header)
+		put_string(csv->out, "layout guessed");
+	if (!record->header && (dropped || record->flags & PERFREC_AFTER_LOSS))
+		put_string(csv->out, "; ");
+	if (dropped)
+		put_format(csv->out, "%" PRIu64 " record%s dropped before it", record->dropped,
+			   record->dropped == 1 ? "" : "s");
+	else if (record->flags & PERFREC_AFTER_LOSS)
+		put_string(csv->out, "records may be missing before it");
+}
+
 static void csv_record(void *context, const struct perfrec_record *record)
 {
 	struct csv *csv = context;
@@ -185,6 +202,7 @@ static void csv_record(void *context, const struct perfrec_record *record)
 	put_char(csv->out, ',');
 	put_string(csv->out, perfrec_time_name(record->address_end.time_known));
 	put_thread(csv, record);
+	put_note(csv, record);
 	put_char(csv->out, '\n');
 }
 
