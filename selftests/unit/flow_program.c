@@ -613,6 +613,8 @@ void program_run(struct program *program, const struct tracer *tracer, struct ge
 
 	send_sync(&encoder, 9, 5, 0, address_of(at));
 	while (steps--) {
+		if (tracer->between)
+			tracer->between(tracer->context, encoder.described);
 		note(program, address_of(at));
 		/* Repeat the same outcome of a branch several times, as loops do. */
 		if (!below(seed, 6))

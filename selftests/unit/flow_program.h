@@ -71,6 +71,8 @@ struct program {
  * @overflows:	messages are sometimes lost
  * @strange:	functions sometimes do not return to the instruction after their call
  * @src:	source
+ * @between:	called with @context before each instruction, to add other messages; may be NULL.
+ *		@described: number of executed instructions that the messages so far describe
  */
 struct tracer {
 	bool		btm;
@@ -85,6 +87,8 @@ struct tracer {
 	bool		overflows;
 	bool		strange;
 	unsigned int	src;
+	void		(*between)(void *context, size_t described);
+	void		*context;
 };
 
 /** program_make() - generate a random program */

@@ -76,6 +76,23 @@ static void put_bogus(struct harm *harm, const struct mixed *mixed, uint64_t *se
 	gen_free(&gen);
 }
 
+void harm_describe(struct mixed *mixed, const struct gen *gen, unsigned int sources)
+{
+	size_t at, end;
+
+	*mixed = (struct mixed){ .gen = *gen, .sources = sources };
+	mixed->message = calloc(gen->length, sizeof(*mixed->message));
+	if (!mixed->message)
+		exit(1);
+	for (at = 0; at < gen->length; at = end) {
+		for (end = at + 1; (gen->data[end - 1] & 3) != 3; end++)
+			;
+		mixed->message[mixed->messages++] = (struct mixed_message){
+			.at = at, .length = end - at,
+		};
+	}
+}
+
 void harm_make(struct harm *harm, const struct mixed *mixed, enum harm_kind kind, uint64_t *seed)
 {
 	const size_t length = mixed->gen.length, at = below(seed, length - BLOCK);

@@ -37,6 +37,13 @@ struct harm {
 	size_t		put;
 };
 
+/**
+ * harm_describe() - describe any trace as harm_make() expects
+ * @mixed:	set to a trace without records, whose bytes belong to @gen. The caller frees only
+ *		@mixed->message
+ */
+void harm_describe(struct mixed *mixed, const struct gen *gen, unsigned int sources);
+
 /** harm_make() - make a damaged copy of a trace */
 void harm_make(struct harm *harm, const struct mixed *mixed, enum harm_kind kind, uint64_t *seed);
 

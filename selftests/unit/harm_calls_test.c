@@ -249,25 +249,6 @@ static struct result check(struct __test_metadata *_metadata, const struct calls
 	return result;
 }
 
-/* Describe a program's trace as harm_make() expects. */
-static void describe(struct mixed *mixed, const struct program *program)
-{
-	const struct gen *gen = &program->gen;
-	size_t at, end;
-
-	*mixed = (struct mixed){ .gen = *gen, .sources = program->sources };
-	mixed->message = calloc(gen->length, sizeof(*mixed->message));
-	if (!mixed->message)
-		abort();
-	for (at = 0; at < gen->length; at = end) {
-		for (end = at + 1; (gen->data[end - 1] & 3) != 3; end++)
-			;
-		mixed->message[mixed->messages++] = (struct mixed_message){
-			.at = at, .length = end - at,
-		};
-	}
-}
-
 /* The number of damaged traces, those with a fault, and those that --strict does not report. */
 struct tally {
 	unsigned int	traces;
@@ -308,7 +289,7 @@ static void try_one(struct __test_metadata *_metadata, FIXTURE_DATA(command) *se
 	struct harm harm;
 
 	make(&program, &calls, &seed);
-	describe(&mixed, &program);
+	harm_describe(&mixed, &program.gen, program.sources);
 	harm_make(&harm, &mixed, kind, &seed);
 	/* Changed values and timestamps contradict nothing: see harm_test.c. */
 	if (kind == HARM_NONE || !harm_is_plain(&harm, &mixed)) {
