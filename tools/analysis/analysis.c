@@ -667,13 +667,10 @@ static void on_gap(void *context, const struct nexus_message *gap)
 {
 	const int src = gap->gap == NEXUS_GAP_TIMES ? gap->src : -1;
 	struct analysis *analysis = context;
-	unsigned int i;
 
 	if (analysis->wanted->gap)
 		analysis->wanted->gap(analysis->context, gap);
-	for (i = 0; i <= PERFREC_SOURCES; i++)
-		if (src < 0 || i == (unsigned int)src || i == PERFREC_SOURCES)
-			losses_note(&analysis->losses[i], gap->offset);
+	counting_gap(analysis, src, gap->offset);
 	flows_damaged(analysis->flows, gap);
 	if (analysis->oncpu)
 		oncpu_lost(analysis->oncpu, src, &(struct perfrec_stamp){ gap->offset, 0, 0 });

@@ -190,6 +190,9 @@ static inline struct stream *counting_stream(struct analysis *analysis, struct c
 	return counting_new_stream(analysis, counters, record);
 }
 
+/** counting_gap() - note that messages of source @src, or of any source if it is -1, may be missing */
+void counting_gap(struct analysis *analysis, int src, uint64_t offset);
+
 /** counting_lost_between() - like counting_lost(), but for a trace with losses */
 bool counting_lost_between(const struct analysis *analysis, const struct stream *stream,
 			   const struct analysis_thread *thread,

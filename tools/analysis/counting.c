@@ -167,6 +167,16 @@ static bool is_covered(struct analysis *analysis, const struct analysis_thread *
 	       oncpu_covers(analysis->oncpu, thread->thread, thread->now, record->begin.time);
 }
 
+void counting_gap(struct analysis *analysis, int src, uint64_t offset)
+{
+	unsigned int i;
+
+	for (i = 0; i < PERFREC_SOURCES; i++)
+		if (src < 0 || i == (unsigned int)src)
+			losses_note(&analysis->losses[i], offset);
+	losses_note(&analysis->losses[PERFREC_SOURCES], offset);
+}
+
 bool counting_lost_between(const struct analysis *analysis, const struct stream *stream,
 			   const struct analysis_thread *thread,
 			   const struct perfrec_record *record)
