@@ -35,6 +35,7 @@ tree periods --per-cpu -i 1ms sh -c "$p/busy 300; true"
 tree statics sh -c "$p/busy-static 100; $p/tree work"
 tree unsampled $p/tree system
 tree contained unshare -p -f $p/tree fork 8
+run inner unshare -p -f sifive-trace record -i 1ms -o inner.rtd -b 4M $p/threads
 tree emptied sh -c "exec env -i $p/plain"
 tree clone $p/tree clone
 rec stopped --on-full stop $p/tree fork 3; rec traced --calls $p/tree fork 3; rec calm --on-full stop $p/plain
@@ -240,6 +241,10 @@ says unsampled "without the library were not recorded: " \
 whole contained "$(made contained)" "another pid namespace: the calls of all processes are recorded"
 meta contained 'len({p["pid"] for p in m["processes"] if "library" not in p} - set(range(20))) == 9' \
 	"another pid namespace: the processes have their ids in the recorder's namespace"
+says inner "/proc shows the processes of another PID namespace" \
+	"a recorder in another pid namespace, without its own /proc: this is reported"
+meta inner '{t["name"] for t in m["threads"] if t.get("name")} == {"threads", "worker1", "worker2", "worker3"}' \
+	"a recorder in another pid namespace, without its own /proc: no thread has the name of another"
 says emptied "1 process without the library was only sampled, or not if privileged: plain " \
 	"a program that the program executes without LD_PRELOAD is reported"
 meta unsampled '[p["library"] for p in m["processes"] if "library" in p].count(False) >= 2 and [p["args"][1] for p in m["processes"] if "library" not in p] == ["system", "work"]' \

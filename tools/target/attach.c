@@ -33,7 +33,7 @@ static int open_file(pid_t pid, const char *name)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	snprintf(path, sizeof(path), "%s/%d/%s", proc_folder(), (int)pid, name);
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
@@ -93,7 +93,7 @@ static int look_at(struct attached *process, pid_t pid)
 	int maps;
 
 	*process = (struct attached){ .is.pid = pid };
-	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	snprintf(link, sizeof(link), "%s/%d/exe", proc_folder(), (int)pid);
 	length = readlink(link, path, sizeof(path) - 1);
 	if (length < 0)
 		return errno;

@@ -39,7 +39,7 @@ static const char *objection(const struct perf_maps *maps, const struct stat *st
 		return "over 64 MiB";
 	if (maps->bytes + (uint64_t)status->st_size > META_LISTS_BYTES_MAX)
 		return "the lists of this recording have over 256 MiB in all";
-	snprintf(proc, sizeof(proc), "/proc/%d", (int)pid);
+	snprintf(proc, sizeof(proc), "%s/%d", proc_folder(), (int)pid);
 	if (status->st_uid && status->st_uid != geteuid() &&
 	    (stat(proc, &process) || process.st_uid != status->st_uid))
 		return "it does not belong to the process's user, or that process has ended";

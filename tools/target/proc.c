@@ -5,8 +5,36 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "../command.h"
 #include "proc.h"
+
+/* Return whether /proc shows the processes of another PID namespace than this process's. */
+static bool is_foreign(void)
+{
+	char self[16];
+	const ssize_t length = readlink("/proc/self", self, sizeof(self) - 1);
+
+	if (length < 0)
+		return false;
+	self[length] = '\0';
+	return atoi(self) != getpid();
+}
+
+const char *proc_folder(void)
+{
+	static const char *folder;
+
+	if (folder)
+		return folder;
+	folder = "/proc";
+	if (is_foreign()) {
+		folder = "/proc/0";
+		report("/proc shows the processes of another PID namespace, so names and objects of processes can only be read in part: mount -t proc proc /proc");
+	}
+	return folder;
+}
 
 int proc_each(const char *path, int (*use)(void *argument, pid_t id), void *argument)
 {
@@ -33,7 +61,7 @@ bool proc_stat(pid_t pid, pid_t *parent, uint64_t *began)
 	int id, fields = 0;
 	FILE *stat;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	snprintf(path, sizeof(path), "%s/%d/stat", proc_folder(), (int)pid);
 	stat = fopen(path, "re");
 	if (!stat)
 		return false;
@@ -56,7 +84,7 @@ bool proc_status(pid_t id, const char *name, char *text, size_t size)
 	bool found = false;
 	FILE *status;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)id);
+	snprintf(path, sizeof(path), "%s/%d/status", proc_folder(), (int)id);
 	status = fopen(path, "re");
 	while (status && !found && fgets(line, sizeof(line), status))
 		found = !strncmp(line, name, length) && line[length] == ':';

@@ -9,8 +9,19 @@
 #include <sys/types.h>
 
 /**
+ * proc_folder() - return the folder with the entries of processes
+ *
+ * This is /proc or, after a message, a folder that does not exist if /proc shows another PID namespace,
+ * in which the same ids belong to other processes.
+ *
+ * The result is always the same.
+ */
+const char *proc_folder(void);
+
+/**
  * proc_each() - pass on the id of each process or thread with an entry in a folder
- * @path:	/proc, a folder of a process's threads, or another one whose entries begin with ids
+ * @path:	proc_folder(), a folder of a process's threads, or another one whose entries begin
+ *		with ids
  * @use:	called with @argument for each id, until it returns non-zero
  *
  * Return: the last value of @use, or -1 with errno if the folder cannot be read.
