@@ -74,6 +74,9 @@ rec unload $p/adverse unload $p/plugin.so
 rec loader --children $p/adverse loader
 run owns timeout 600 sifive-trace record -o owns.rtd -b 4M $p/owns
 rec title --children -F leaf $p/adverse title
+rec undefined $p/undefined
+export ASAN_OPTIONS=color=never; rec sanitized $p/sanitized; unset ASAN_OPTIONS
+rec denied $p/denies; rec killed-sys $p/denies kill
 ln -s $p/tree /tmp/other; echo "tree 0 ffffffff" >/tmp/filter
 rec linked --filter /tmp/filter /tmp/other work
 own() {
@@ -331,6 +334,18 @@ result $? "own getpid(), prctl() and sigaltstack(): all other calls are recorded
 status loader 0 "--children: fork() succeeds while another thread holds a lock of the loader"
 whole loader 1000 "--children: all calls of a child are recorded if a lock of the loader was held at fork()"
 whole title 1000 "--children -F: all calls of a child are recorded if its parent has overwritten the environment"
+for name in undefined sanitized; do
+	status $name 7 "-fsanitize: the program runs: $name"
+	[ "$(calls $name)" = "$(calls after)" ]
+	result $? "-fsanitize: all calls are recorded: $name"
+done
+for name in denied:5 killed-sys:159; do
+	status ${name%:*} ${name#*:} "seccomp: the exit status is the program's: ${name%:*}"
+	[ "$(records ${name%:*})" = 6 ]
+	result $? "seccomp: all calls are recorded: ${name%:*}"
+done
+says killed-sys "seccomp filter forbids a system call, and ended the program: if the program does not end without record, allow ioctl(2) for /dev/sifive-trace" \
+	"seccomp: the reason and the remedy are reported"
 whole linked 10 "--filter: all calls are recorded of a program that is started through a symbolic link"
 status error 0 "a program that closes standard error: the exit status is the program's"
 [ "$(cat "$out/error.dat")" = data ]

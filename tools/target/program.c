@@ -48,6 +48,8 @@ static void look_at_object(struct program *program, const char *path)
 	    elf_open(path, ELF_ALL, &elf))
 		return;
 	program->opens |= elf_has(&elf, opener);
+	program->sanitized |= !strncmp(name, "libasan.", 8) ||
+			      !strncmp(name, "libclang_rt.asan", 16);
 	if (!strncmp(name, LIBRARY, strlen(LIBRARY))) {
 		snprintf(program->loads, sizeof(program->loads), "%s", path);
 	} else if (elf_has(&elf, hook)) {

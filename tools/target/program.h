@@ -24,6 +24,7 @@
  * @library:	set if libsifive-perf is statically linked into the program's file
  * @traces:	set if the program may control tracing itself with a function of the library
  * @loads:	the library's shared object if the program itself loads it, otherwise ""
+ * @sanitized:	set if it or one of its shared objects loads the address sanitizer
  * @opens:	set if it or one of its shared objects may load further objects with dlopen()
  * @privilege:	attribute of the file that makes the kernel change user, group or capabilities
  *		at exec, or NULL if none
@@ -37,6 +38,7 @@ struct program {
 	bool	library;
 	bool	traces;
 	char	loads[PATH_MAX];
+	bool	sanitized;
 	bool	opens;
 	const char *privilege;
 	char	*object[PROGRAM_OBJECTS];

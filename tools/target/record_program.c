@@ -16,18 +16,26 @@
 
 #include "lib/filter.h"
 
-/* Put the library first in LD_PRELOAD, before the user's own entries. */
-static int preload(const char *library)
+/* Put @first into a list in an environment variable, before the user's own entries. */
+static int put_first(const char *variable, const char *first)
 {
-	const char *before = getenv("LD_PRELOAD");
+	const char *before = getenv(variable);
 	char *value;
 
-	if (!*library)
-		return 0;
-	if (asprintf(&value, "%s%s%s", library, before && *before ? ":" : "",
+	if (asprintf(&value, "%s%s%s", first, before && *before ? ":" : "",
 		     before ? before : "") < 0)
 		return -1;
-	return setenv("LD_PRELOAD", value, 1);
+	return setenv(variable, value, 1);
+}
+
+/* Let a program that loads the address sanitizer run, although another object comes before it. */
+static int preload(const struct recording *r)
+{
+	if (!*r->library)
+		return 0;
+	if (r->program.sanitized && put_first("ASAN_OPTIONS", "verify_asan_link_order=0"))
+		return -1;
+	return put_first("LD_PRELOAD", r->library);
 }
 
 int recording_give_library(void *argument)
@@ -38,7 +46,7 @@ int recording_give_library(void *argument)
 		return -1;
 	machine_pass_on();
 	if (!setup_environment(&r->setup, r->join ? r->tree.folder : r->output, r->join) &&
-	    !preload(r->library))
+	    !preload(r))
 		return 0;
 	report("out of memory");
 	return -1;
@@ -49,6 +57,8 @@ static void report_nothing(int number)
 	if (number)
 		report("nothing was recorded: signal %d ended the program before it could write",
 		       number);
+	if (number)
+		recording_report_signal(number);
 	else
 		report("nothing was recorded, for the reason above, or because the program ended without exit(), called exec(), or closed the trace device");
 }

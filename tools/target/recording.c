@@ -2,6 +2,7 @@
 /* See recording.h. */
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 
 #include "../command.h"
 #include "files.h"
+#include "machine.h"
 #include "rotate.h"
 #include "sidecar.h"
 #include "snapshot.h"
@@ -242,6 +244,13 @@ void recording_report_missed(const struct recording *r)
 		       r->descendants.missed);
 }
 
+void recording_report_signal(int number)
+{
+	if (number == SIGSYS)
+		report("the program's seccomp filter forbids a system call, and ended the program: if the program does not end without record, allow ioctl(2) for %s, and the other system calls with which the library writes at the end, or end the trace before the filter is installed",
+		       machine_device());
+}
+
 void recording_report_end(int number)
 {
 	char why[128] = "the program ended without exit(), called exec(), or continued in the background,";
@@ -250,6 +259,7 @@ void recording_report_end(int number)
 		snprintf(why, sizeof(why), "signal %d ended the program", number);
 	report("%s before it could write: the trace has everything up to then, but lacks names of threads, and of functions in objects loaded later",
 	       why);
+	recording_report_signal(number);
 }
 
 void recording_report_alone(const struct recording *r)

@@ -233,6 +233,9 @@ void recording_name_running(struct recording *r);
  */
 void recording_watch(struct recording *r, bool threads);
 
+/** recording_report_signal() - report the likely reason why signal @number ended the program */
+void recording_report_signal(int number);
+
 /**
  * recording_report_end() - report what is missing because the program did not end by exit()
  * @number:	number of the signal that ended the program, or 0

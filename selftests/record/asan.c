@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Stands in for the address sanitizer's library, which ends a program if another object comes first
+ * and its option does not allow that.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int asan_stand_in;
+
+__attribute__((constructor)) static void check(void)
+{
+	const char *options = getenv("ASAN_OPTIONS"), *order;
+
+	order = options ? strstr(options, "verify_asan_link_order=0") : NULL;
+	if (order)
+		return;
+	fputs("ASan runtime does not come first in initial library list\n", stderr);
+	exit(1);
+}
