@@ -526,7 +526,7 @@ TEST_F(command, trace_without_timestamps_shows_no_times)
 	EXPECT_EQ(NULL, strstr(self->out, "self%"));
 	run(self, "decode -q --format csv trace.rtd | tail -1");
 	EXPECT_EQ(',', self->out[0]);
-	EXPECT_NE(NULL, strstr(self->out, ",unknown,\n"));
+	EXPECT_NE(NULL, strstr(self->out, ",unknown,,\n"));
 }
 
 #define PER_HART	"{\"srcbits\":0,\"per_thread\":false}"
