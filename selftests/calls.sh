@@ -207,6 +207,9 @@ meta hidden '"[kernel]" not in {o["path"] for o in m["objects"]}' \
 	"--calls=kernel: the side-car file lists only code that was copied"
 [ "$(host report --format csv "$out/whole.rtd" | wc -l)" -gt 1 ]
 result $? "--calls -i: the trace also contains samples"
+host decode --format pc "$out/whole.rtd" >"$out/whole.pc" && grep -qv '^#' "$out/whole.pc" &&
+	! grep "messages contradict the code" "$out/whole.pc"
+result $? "--calls=kernel -a -i: sampling does not change the kernel's code after it was copied"
 cmp -s "$out/archive.rtd.files/target/record/plain" "$target/record/plain" &&
 	cmp -s "$out/archive.rtd.files/target/lib/libc.so.6" "$target/lib/libc.so.6"
 result $? "--archive: the program and its shared objects are copied"

@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../command.h"
@@ -250,6 +252,22 @@ out:
 }
 
 /* ---- changes ------------------------------------------------------------------- */
+
+int kcore_hold(void)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CONTEXT_SWITCHES,
+		.disabled = 1,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		report("perf_event_open: %s: the kernel may change its code: instructions would be missing",
+		       strerror(errno));
+	return fd;
+}
 
 /*
  * Make segments of the code of a part that has not changed. A segment that ends within an

@@ -34,6 +34,19 @@ struct kcore {
 };
 
 /**
+ * kcore_hold() - prevent code from changing when other perf events begin or end
+ *
+ * The driver's sampling uses a perf event that counts context switches, and events of threads. The
+ * kernel changes the scheduler's code for the first event of each kind, and back after the last
+ * one: for events of threads one second later, perhaps during the next recording. The result is an
+ * event of both kinds, so no other event is the first or the last.
+ *
+ * Return: the event's descriptor, to be closed after kcore_check(), or -1 after a failure, which is
+ * reported.
+ */
+int kcore_hold(void);
+
+/**
  * kcore_copy() - copy the code
  * @kcore:	its paths are set; its other members will be. Another file at @copy is replaced
  *

@@ -445,7 +445,7 @@ int record_session(struct recording *r)
 		.path = r->program.path, .before = start, .argument = r,
 		.meanwhile = meanwhile_session, .children = r->join, .left = left,
 	};
-	int status = EXIT_RECORD;
+	int status = EXIT_RECORD, held = -1;
 	bool written;
 
 	if (r->all)
@@ -482,6 +482,8 @@ int record_session(struct recording *r)
 	}
 	device->processes = r->attach.id;
 	device->process_count = (uint32_t)r->attach.count;
+	if (r->calls > CALLS_USER)
+		held = kcore_hold();
 	/* With -a, the copying would be traced if it were done later. */
 	if (r->calls != CALLS_NONE)
 		begin_copies(r);
@@ -526,6 +528,8 @@ int record_session(struct recording *r)
 		status = status ? status : EXIT_RECORD;
 	status = recording_end_snapshots(r, written, status);
 out:
+	if (held >= 0)
+		close(held);
 	trigger_close(&r->reached);
 	trigger_close(&r->slower);
 	drain_close(&r->drain);
