@@ -89,8 +89,8 @@ done
 run joined-leaf sifive-trace record -C 0 --calls --children -F leaf -e cycles,instructions:u -b 16M -o joined-leaf.rtd $p/joined
 run joined-copy sifive-trace record --calls --children --archive -o joined-copy.rtd $p/joined'
 
-# owners NAME: print the thread ids of Ownership messages, decoded with the number of source bits in
-# the side-car file.
+# owners NAME: print the thread ids of Ownership messages, without 0 for untraced threads, decoded
+# with the number of source bits in the side-car file.
 owners() {
 	python3 - "$out/$1" <<'PYTHON'
 import json, sys
@@ -113,7 +113,7 @@ for byte in open(sys.argv[1], "rb").read():
     if fields[0] & 63 == 2:
         found.add(fields[0] >> 6 + meta["srcbits"] + 5)
     message = []
-print(*sorted(found))
+print(*sorted(found - {0}))
 PYTHON
 }
 
@@ -196,6 +196,9 @@ host export --format folded --weight calls --time-threshold 1ms "$out/switched.r
 [ "$(awk '{ n += $NF } END { print n }' "$out/switched.paths")" = 40 ] &&
 	[ "$(grep -c ';main;run;outer;' "$out/switched.paths")" -gt 0 ]
 result $? "--calls=all -a: system calls that sleep are nested in the callers of two threads"
+host export --format folded --weight calls "$out/switched.rtd" >"$out/switched.calls" &&
+	grep -q ';switched;' "$out/switched.calls" && ! grep '^[^;]*;switched[; ]' "$out/switched.calls"
+result $? "--calls=all -a: what a thread executes before the kernel has switched is nested in its calls"
 ! grep -q "changed its code" "$out"/{whole,static,system,switched}.err
 result $? "--calls=kernel: recording does not change the kernel's code after it was copied"
 says noisy "the kernel changed its code while it was traced" \

@@ -32,7 +32,7 @@
 
 /**
  * struct found - summary of a capture's instruction trace
- * @parts:	number of Ownership messages
+ * @parts:	number of parts
  * @unsynced:	number of parts without a preceding trace-on message
  * @owner:	distinct thread ids
  * @times:	number of occurrences of each id in @owner
@@ -122,20 +122,20 @@ static unsigned int times_of(const struct found *found, uint32_t owner)
  * struct reading - state while messages are read
  * @begun:	the encoder's state is known, unlike at the beginning of a ring
  * @on:		the encoder is tracing
- * @part:	an Ownership message has named the thread since tracing began or ended
+ * @named:	number of Ownership messages since tracing began or ended
  * @loose:	number of instruction trace messages since tracing began or ended
  */
 struct reading {
 	bool begun;
 	bool on;
-	bool part;
+	unsigned int named;
 	unsigned int loose;
 };
 
 /* Called when tracing begins or ends. Messages before an Ownership message have no thread. */
 static void bracket(struct found *found, struct reading *r, bool on)
 {
-	if (r->begun && !r->part)
+	if (r->begun && !r->named)
 		found->outside += r->loose;
 	*r = (struct reading){ .begun = true, .on = on };
 }
@@ -151,9 +151,11 @@ static void look(struct found *found, const struct trace_stream *stream)
 		if (m->tcode == TRACE_TCODE_SYNC) {
 			bracket(found, &r, m->value == TRACE_VALUE_ON);
 		} else if (m->tcode == TRACE_TCODE_OWNERSHIP) {
+			/* The first one names the thread that is being switched out. */
+			found->unsynced += r.begun && (!r.on || r.named > 1);
+			if (r.begun && !r.named++)
+				continue;
 			found->parts++;
-			found->unsynced += r.begun && (!r.on || r.part);
-			r.part = true;
 			count_owner(found, m->value);
 		} else if (m->tcode == TRACE_TCODE_DATA) {
 			found->data++;

@@ -21,12 +21,15 @@
  * @encoder:	the hart's encoder while the capture is running, or NULL
  * @sink:	the encoder's sink
  * @on:		a thread is traced
+ * @thread:	id of the running thread when it was switched in, or 0 if it is not traced: an
+ *		exiting thread may have lost its id when it is switched out
  * @parts:	number of times that tracing has begun since CONFIG
  */
 struct hart {
 	struct sft_encoder *encoder;
 	struct sft_sink *sink;
 	bool on;
+	pid_t thread;
 	u64 parts;
 };
 
@@ -46,17 +49,23 @@ static bool is_wanted(struct task_struct *task)
 	       (!READ_ONCE(until_exec) && sft_processes_have(&traced, task_tgid(task)));
 }
 
-/* Called when @task begins to run on this hart. */
-static void trace(struct hart *h, struct task_struct *task)
+/* Called when this hart runs thread @now, or 0 if it is not traced, and will switch to @task. */
+static void trace(struct hart *h, pid_t now, struct task_struct *task)
 {
 	bool wanted = is_wanted(task);
 
+	h->thread = wanted ? sft_probes_id(task) : 0;
 	if (!wanted && !h->on)
 		return;
 	h->on = sft_instruction_trace(h->encoder, h->sink,
 				      wanted ? sft_hw.capture.instruction.mode : 0,
-				      sft_probes_id(task));
+				      now, h->thread);
 	h->parts += h->on;
+}
+
+static void trace_current(struct hart *h)
+{
+	trace(h, sft_probes_id(current), current);
 }
 
 static void switched(void *unused, bool preempt, struct task_struct *prev,
@@ -65,7 +74,7 @@ static void switched(void *unused, bool preempt, struct task_struct *prev,
 	struct hart *h = this_cpu_ptr(&harts);
 
 	if (h->encoder)
-		trace(h, next);
+		trace(h, h->thread, next);
 }
 
 /* Called before the child runs. */
@@ -88,7 +97,7 @@ static void executed(void *unused, struct task_struct *task, pid_t old,
 	WRITE_ONCE(until_exec, NULL);
 	h = this_cpu_ptr(&harts);
 	if (h->encoder)
-		trace(h, task);
+		trace_current(h);
 	local_irq_restore(flags);
 }
 
@@ -132,7 +141,7 @@ static void begin_here(void *arg)
 
 	h->encoder = arg;
 	h->sink = sft_route_end(h->encoder);
-	trace(h, current);
+	trace_current(h);
 }
 
 static void end_here(void *unused)
@@ -140,7 +149,7 @@ static void end_here(void *unused)
 	struct hart *h = this_cpu_ptr(&harts);
 
 	if (h->encoder && h->on)
-		sft_instruction_trace(h->encoder, h->sink, 0, 0);
+		sft_instruction_trace(h->encoder, h->sink, 0, 0, 0);
 	h->encoder = NULL;
 	h->on = false;
 }

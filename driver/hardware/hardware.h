@@ -329,7 +329,7 @@ int sft_instruction_check(const struct sft_encoder *e, u32 mode, struct sft_why 
 int sft_instruction_check_sink(const struct sft_sink *s, struct sft_why *why);
 u32 sft_instruction_stimulus(const struct sft_capture *cap);
 u32 sft_instruction_control(const struct sft_capture *cap);
-bool sft_instruction_trace(struct sft_encoder *e, struct sft_sink *s, u32 mode, u32 owner);
+bool sft_instruction_trace(struct sft_encoder *e, struct sft_sink *s, u32 mode, u32 now, u32 next);
 bool sft_instruction_changed(const struct sft_component *c);
 bool sft_instruction_restore(struct sft_encoder *e);
 

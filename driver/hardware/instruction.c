@@ -165,13 +165,19 @@ static void end_stream(struct sft_encoder *e, struct sft_sink *s)
 	s->closed = true;
 }
 
+static void put_owner(const struct sft_encoder *e, u32 thread)
+{
+	sft_write(&e->c, TR_ITC_STIMULUS + 4 * SIFIVE_TRACE_INSTRUCTION_OWNER,
+		  SIFIVE_TRACE_INSTRUCTION_PROCESS(thread));
+}
+
 /*
- * Trace thread @owner with @mode from now on; with mode 0, trace no thread. @s is the encoder's
- * sink. Called on the encoder's hart with interrupts disabled, while the capture runs. Clearing
- * teTracing ends the previous trace; setting it sends a Sync message. Returns whether instructions
- * are traced.
+ * Trace with @mode from now on, or not at all with mode 0, because the hart runs thread @now and
+ * will switch to @next. @s is the encoder's sink. Called on the encoder's hart with interrupts
+ * disabled, while the capture runs. Clearing teTracing ends the previous trace; setting it sends a
+ * Sync message. Returns whether instructions are traced.
  */
-bool sft_instruction_trace(struct sft_encoder *e, struct sft_sink *s, u32 mode, u32 owner)
+bool sft_instruction_trace(struct sft_encoder *e, struct sft_sink *s, u32 mode, u32 now, u32 next)
 {
 	u32 control = e->c.control & ~(u32)TR_CONTROL_INSTRUCTION;
 
@@ -185,9 +191,10 @@ bool sft_instruction_trace(struct sft_encoder *e, struct sft_sink *s, u32 mode, 
 		mode = 0;
 	sft_component_control(&e->c, e->c.control & ~(u32)TR_CONTROL_TRACING);
 	sft_component_control(&e->c, control | FIELD_PREP(TR_CONTROL_INSTRUCTION, mode));
-	if (mode)
-		sft_write(&e->c, TR_ITC_STIMULUS + 4 * SIFIVE_TRACE_INSTRUCTION_OWNER,
-			  SIFIVE_TRACE_INSTRUCTION_PROCESS(owner));
+	if (mode) {
+		put_owner(e, now);
+		put_owner(e, next);
+	}
 	return mode;
 }
 

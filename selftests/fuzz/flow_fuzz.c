@@ -68,7 +68,7 @@ static void on_event(void *context, const struct flow_place *place,
 	struct seen *seen = context;
 
 	seen->events++;
-	if (event->what != FLOW_CONTEXT)
+	if (event->what != FLOW_CONTEXT && event->what != FLOW_SWITCHES)
 		seen->block[place->src] = NULL;
 }
 

@@ -83,3 +83,12 @@
 	function ret_from_fork, 0xf00
 	jal ra, leaf
 	ret
+
+	function __switch_to, 0xf40
+	nop
+	ret
+
+	function schedule, 0xf80
+	jal ra, probed
+	jal ra, __switch_to
+	ret

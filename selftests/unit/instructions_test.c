@@ -4,16 +4,8 @@
  */
 #include <inttypes.h>
 
-#include "command_fixture.h"
+#include "flow_messages.h"
 #include "flow_program.h"
-
-/* Append the message that tracing was turned off, @halfwords halfwords after the last branch. */
-static void stop(struct gen *gen, uint64_t halfwords)
-{
-	const uint8_t fixed[] = { 4, 0 }, bits[] = { 4, 2, 0 };
-
-	gen_message(gen, 33, 0, fixed, bits, &halfwords, 1);
-}
 
 TEST_F(command, addresses_equal_those_of_the_run)
 {
@@ -106,39 +98,6 @@ TEST_F(command, flow_needs_no_symbols)
 	EXPECT_STREQ("21000\n", self->out);
 }
 
-/* flow_sample.S: its instructions have two halfwords. */
-#define CODE		0x30000ull
-#define PLAIN		(CODE + 0x100)
-#define HANDLER		(CODE + 0x600)
-#define HOP		(CODE + 0x800)
-#define PROBED		(CODE + 0x900)
-#define CALLER		(CODE + 0xa00)
-#define TURN		(CODE + 0xb00)
-
-static uint64_t latest;
-
-static void indirect(struct gen *gen, uint8_t btype, uint64_t halfwords, uint64_t to)
-{
-	const uint8_t bits[] = { 2, 0 };
-	const uint64_t field[] = { halfwords, (to ^ latest) >> 1 };
-
-	gen_message(gen, 4, 0, &btype, bits, field, 2);
-	latest = to;
-}
-
-static void begin(struct gen *gen, uint64_t address)
-{
-	gen_start(gen, address);
-	latest = address;
-}
-
-static void context(struct gen *gen, uint64_t tid)
-{
-	const uint64_t process = tid << 5 | 2;
-
-	gen_message(gen, 2, 0, NULL, NULL, &process, 1);
-}
-
 /* Run main up to its second-to-last instruction. */
 static void run_main(struct gen *gen)
 {
@@ -187,10 +146,6 @@ TEST_F(command, report_graph_and_replay_read_instruction_trace)
 	EXPECT_EQ(0, self->status);
 	EXPECT_NE(NULL, strstr(self->out, "handler"));
 }
-
-#define KERNEL		0xffffffff80000000ull
-#define FIRMWARE	0x80000000ull
-#define SIDE_CAR(calls)	"{\"version\":1,\"instruction\":{\"calls\":" calls "}}"
 
 /* Run a program, the kernel, the firmware, and back. CALLS has the code of program and kernel. */
 static void run_parts(FIXTURE_DATA(command) *self, const char *side_car)
@@ -593,59 +548,6 @@ TEST_F(command, calls_of_threads_on_one_source_are_separate)
 		     "\"plain\",\"thread 72\",1\nfunction,thread,calls\n", self->out);
 	run(self, "export -q -s 0 --format folded --weight calls -e " CALLS " t");
 	EXPECT_NE(NULL, strstr(self->out, "main;plain;leaf 1\n"));
-}
-
-#define FORK		(CODE + 0xf00)
-
-/* Print the number of calls of each path of a trace of the kernel. */
-static void print_kernel(FIXTURE_DATA(command) *self, const char *calls)
-{
-	save(self, "t");
-	write_file("t.meta", calls, strlen(calls));
-	run(self, "export -q --strict -s 0 --format folded --weight calls -e " CALLS
-	    " -e " CALLS "@0xffffffff80000000 t");
-}
-
-/* caller() calls probed(), in which the kernel switches to another thread and back. */
-static void run_switches(struct gen *gen, uint64_t base)
-{
-	begin(gen, base + CALLER);
-	context(gen, 71);
-	stop(gen, 4);
-	begin(gen, base + PROBED + 4);
-	indirect(gen, 0, 4, base + CALLER + 4);
-	context(gen, 72);
-	stop(gen, 2);
-	begin(gen, base + PROBED + 4);
-	indirect(gen, 0, 4, base + CALLER + 4);
-	context(gen, 71);
-	stop(gen, 2);
-}
-
-/* The kernel names a thread after it has executed instructions of its own for it. */
-TEST_F(command, thread_is_named_from_the_start_of_its_trace)
-{
-	run_switches(&self->gen, KERNEL);
-	print_kernel(self, SIDE_CAR("\"kernel\""));
-	EXPECT_EQ(0, self->status);
-	EXPECT_STREQ("thread 71;caller 1\nthread 71;caller;probed 1\n"
-		     "thread 72;probed 1\nthread 72;caller 1\n", self->out);
-}
-
-/* probed() returns to a new thread, whose id an earlier thread had. */
-TEST_F(command, new_thread_of_the_kernel_has_no_callers)
-{
-	run_switches(&self->gen, KERNEL);
-	begin(&self->gen, KERNEL + CALLER);
-	context(&self->gen, 71);
-	indirect(&self->gen, 0, 8, KERNEL + FORK);
-	indirect(&self->gen, 0, 4, KERNEL + FORK + 4);
-	stop(&self->gen, 0);
-	print_kernel(self, SIDE_CAR("\"kernel\""));
-	EXPECT_EQ(0, self->status);
-	EXPECT_STREQ("thread 71;caller 1\nthread 71;caller;probed 2\n"
-		     "thread 72;probed 1\nthread 72;caller 1\n"
-		     "thread 71;ret_from_fork 1\nthread 71;ret_from_fork;leaf 1\n", self->out);
 }
 
 /* Interrupts occur after a call and after a return, before the next instruction. */

@@ -283,7 +283,7 @@ static void on_event(void *context, const struct flow_place *place,
 	const struct block *last = counts->last[place->src];
 
 	locate(counts, place);
-	if (event->what == FLOW_CONTEXT) {
+	if (event->what == FLOW_CONTEXT || event->what == FLOW_SWITCHES) {
 		steps_owner(counts->steps, place->src,
 			    (uint32_t)NEXUS_PROCESS_CONTEXT(event->address));
 		return;

@@ -115,8 +115,8 @@ static void enter(struct flows *flows, struct track *track, const struct flow_pl
 		.function = function, .back = back, .site = site });
 }
 
-static void leave(struct flows *flows, struct track *track, const struct flow_place *place,
-		  uint32_t depth)
+void flows_leave(struct flows *flows, struct track *track, const struct flow_place *place,
+		 uint32_t depth)
 {
 	struct owner *owner = track->owner;
 
@@ -152,6 +152,7 @@ new_function(struct flows *flows, const struct block *block)
 	function->cold = symbol.function && strstr(symbol.function, ".cold");
 	function->tracer = symbol.tracer;
 	function->thread = symbol.function && !strncmp(symbol.function, "ret_from_fork", 13);
+	function->switches = symbol.function && !strcmp(symbol.function, "__switch_to");
 	return function;
 }
 
@@ -200,7 +201,7 @@ static void begin_anew(struct flows *flows, struct track *track,
 	const bool broken = owner->depth > 1 || (owner->depth && owner->frame[0].back);
 
 	flows->left_out.stacks += broken && !track->lost;
-	leave(flows, track, place, 0);
+	flows_leave(flows, track, place, 0);
 	track->lost |= broken;
 	enter_frame(flows, track, place, &(struct frame){ .function = function, .earlier = true });
 }
@@ -214,7 +215,7 @@ static void go_back_to(struct flows *flows, struct track *track,
 	uint32_t depth = depth_of(track, function->start);
 
 	if (depth)
-		leave(flows, track, place, depth);
+		flows_leave(flows, track, place, depth);
 	else
 		begin_anew(flows, track, place, function->start);
 }
@@ -232,7 +233,7 @@ static bool returns(struct flows *flows, struct track *track, const struct flow_
 		track->lost |= from != 0;
 		return false;
 	}
-	leave(flows, track, place, depth - 1);
+	flows_leave(flows, track, place, depth - 1);
 	return true;
 }
 
@@ -251,7 +252,7 @@ static void leave_handler(struct flows *flows, struct track *track,
 		return;
 	owner->before = owner->frame[depth - 1].before;
 	owner->from = owner->frame[depth - 1].back;
-	leave(flows, track, place, depth - 1);
+	flows_leave(flows, track, place, depth - 1);
 }
 
 /*
@@ -266,7 +267,7 @@ static void leave_unseen(struct flows *flows, struct track *track, const struct 
 		go_back_to(flows, track, place, to);
 		return;
 	}
-	leave(flows, track, place, 0);
+	flows_leave(flows, track, place, 0);
 	enter(flows, track, place, to->start, 0, 0);
 }
 
@@ -314,7 +315,7 @@ static bool begins_handler(struct flows *flows, struct track *track,
 	if (depth == from || !owner->frame[depth - 1].back)
 		return false;
 	owner->interrupted = owner->frame[depth - 1].back;
-	leave(flows, track, place, depth - 1);
+	flows_leave(flows, track, place, depth - 1);
 	enter_handler(flows, track, place, to->start, NULL);
 	return true;
 }
@@ -363,7 +364,7 @@ static void on_jump(struct flows *flows, struct track *track, const struct flow_
 		.unseen = top.unseen,
 	};
 	if (owner->depth)
-		leave(flows, track, place, owner->depth - 1);
+		flows_leave(flows, track, place, owner->depth - 1);
 	enter_frame(flows, track, place, &top);
 }
 
@@ -388,6 +389,8 @@ static void follow(struct flows *flows, struct track *track, const struct flow_p
 			on_call(flows, track, place, block);
 		break;
 	case FLOW_RETURN:
+		if (track->switches && function_of(flows, track->last)->switches)
+			owners_switched(flows, track, place);
 		on_return(flows, track, place, block);
 		break;
 	case FLOW_TRAP_RETURN:
@@ -537,7 +540,7 @@ static void on_unseen(struct flows *flows, struct track *track, const struct flo
 		return;
 	if (!(event->known && returns(flows, track, place, event->address)) && depth &&
 	    owner->frame[depth - 1].unseen)
-		leave(flows, track, place, depth - 1);
+		flows_leave(flows, track, place, depth - 1);
 }
 
 static void on_lost(struct flows *flows, struct track *track, const struct flow_place *place,
@@ -577,6 +580,10 @@ static void reach(struct flows *flows, struct track *track, const struct flow_pl
 {
 	uint64_t from;
 
+	/* Without names, the return of __switch_to() is not recognised. */
+	if (__builtin_expect(track->switches, false) &&
+	    (!code_is_kernel(at) || !function_of(flows, block)->known))
+		owners_skipped(flows, track);
 	if (__builtin_expect(track->owner->writes, false))
 		end_writer(flows, track, place, block, at);
 	if (track->trapped) {
@@ -591,6 +598,7 @@ static void reach(struct flows *flows, struct track *track, const struct flow_pl
 		follow(flows, track, place, block);
 	}
 	track->resume = false;
+	track->away = false;
 }
 
 static void on_run(void *context, const struct flow_place *place, const struct flow_run *run)
@@ -642,6 +650,20 @@ static void on_trap(struct flows *flows, struct track *track, const struct flow_
 	owner->handled = false;
 }
 
+static void on_context(struct flows *flows, struct track *track, const struct flow_place *place,
+		       const struct flow_event *event)
+{
+	const uint64_t tid = NEXUS_PROCESS_CONTEXT(event->address);
+
+	if (event->what == FLOW_CONTEXT)
+		owners_context(flows, track, place, tid);
+	else
+		owners_next(flows, track, tid);
+	/* Instructions of the thread that continues here are also missing. */
+	if (track->gap)
+		ran_missing(flows, track, place);
+}
+
 static void on_event(void *context, const struct flow_place *place,
 		     const struct flow_event *event)
 {
@@ -655,15 +677,17 @@ static void on_event(void *context, const struct flow_place *place,
 	track->gap &= event->what != FLOW_STARTS;
 	switch (event->what) {
 	case FLOW_CONTEXT:
-		owners_switch(flows, track, NEXUS_PROCESS_CONTEXT(event->address));
-		/* Instructions of the thread that continues here are also missing. */
-		if (track->gap)
-			ran_missing(flows, track, place);
+	case FLOW_SWITCHES:
+		on_context(flows, track, place, event);
 		break;
 	case FLOW_EXCEPTION:
 		on_trap(flows, track, place, event->address);
 		break;
 	case FLOW_LOST:
+		track->away = true;
+		/* After the firmware or an untraced part, the kernel continues where it was. */
+		if (event->reason != FLOW_GAP_NO_CODE && event->reason != FLOW_GAP_LEFT_OUT)
+			owners_skipped(flows, track);
 		on_lost(flows, track, place, event);
 		/*
 		 * Code that is not in any file may belong to a trap handler, which does not change
@@ -675,7 +699,7 @@ static void on_event(void *context, const struct flow_place *place,
 		/* The thread returns to user mode, so no kernel call is open. */
 		if (event->reason == FLOW_GAP_LEFT_OUT && !track->trapped &&
 		    code_calls(flows->code) == META_CALLS_KERNEL)
-			leave(flows, track, place, 0);
+			flows_leave(flows, track, place, 0);
 		track->resume = true;
 		track->trapped = false;
 		break;
@@ -684,6 +708,8 @@ static void on_event(void *context, const struct flow_place *place,
 			track->owner->last = track->last;
 		/* Fall through. */
 	default:
+		owners_skipped(flows, track);
+		track->away = false;
 		track->resume = true;
 		track->trapped = false;
 	}

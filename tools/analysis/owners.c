@@ -41,11 +41,17 @@ struct track *owners_new_track(struct flows *flows, unsigned int src)
 	return track;
 }
 
-void owners_switch(struct flows *flows, struct track *track, uint64_t tid)
+/* Return the key of the thread, or of the code without a thread name on the source. */
+static uint64_t key_of(const struct track *track, uint64_t tid)
 {
-	const uint64_t id = tid ? (uint32_t)tid : 1ull << 32 | track->header.src;
-	struct owner *owner = find_owner(flows, id);
+	return tid ? (uint32_t)tid : 1ull << 32 | track->header.src;
+}
 
+static void begin(struct flows *flows, struct track *track, uint64_t tid)
+{
+	struct owner *owner = find_owner(flows, key_of(track, tid));
+
+	track->switches = false;
 	flows->left_out.parts += owner == &flows->unknown;
 	if (owner == track->owner)
 		return;
@@ -54,4 +60,47 @@ void owners_switch(struct flows *flows, struct track *track, uint64_t tid)
 	track->header.owned = tid;
 	track->header.owner = (uint32_t)tid;
 	track->header.serial++;
+}
+
+void owners_context(struct flows *flows, struct track *track, const struct flow_place *place,
+		    uint64_t tid)
+{
+	const struct owner *before = track->owner;
+
+	begin(flows, track, tid);
+	/*
+	 * A traced thread was switched out, and an untraced one is running: not the one that
+	 * has run without a name before.
+	 */
+	if (!tid && track->owner != before)
+		flows_leave(flows, track, place, 0);
+}
+
+void owners_next(struct flows *flows, struct track *track, uint64_t tid)
+{
+	if (track->away || code_calls(flows->code) == META_CALLS_USER) {
+		begin(flows, track, tid);
+		return;
+	}
+	track->switches = track->owner->id != key_of(track, tid);
+	track->next = tid;
+}
+
+void owners_switched(struct flows *flows, struct track *track, const struct flow_place *place)
+{
+	if (!track->switches)
+		return;
+	ran_until(flows, track, place);
+	begin(flows, track, track->next);
+	track->owner->last = NULL;
+	track->owner->interrupted = 0;
+	track->owner->unseen = false;
+}
+
+void owners_skipped(struct flows *flows, struct track *track)
+{
+	if (!track->switches)
+		return;
+	begin(flows, track, track->next);
+	track->lost = true;
 }

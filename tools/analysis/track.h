@@ -57,6 +57,7 @@ struct function {
 	bool		tracer;
 	bool		cold;		/* a part of another function, split off by the compiler */
 	bool		thread;		/* the kernel's threads begin here */
+	bool		switches;	/* returns on another thread's stack */
 };
 
 /**
@@ -65,6 +66,8 @@ struct function {
  * @resume:	the next instruction need not follow from the latest one
  * @lost:	instructions before the next one are missing
  * @trapped:	set if this code is a trap handler
+ * @away:	the code since the latest event is missing or omitted
+ * @switches:	the kernel has named the thread to which it will switch, @next
  * @gap:	instructions are missing up to the next one
  * @ran:	number of instructions executed in the function at @within that have not been passed
  *		on yet
@@ -76,7 +79,10 @@ struct track {
 	bool			resume;
 	bool			lost;
 	bool			trapped;
+	bool			away;
+	bool			switches;
 	bool			gap;
+	uint64_t		next;
 	uint64_t		within;
 	uint64_t		ran;
 };
@@ -111,11 +117,34 @@ static inline struct track *owners_track(struct flows *flows, unsigned int src)
 }
 
 /**
- * owners_switch() - record that thread @tid runs on a source from now on
+ * owners_context() - record that thread @tid runs on a source
  *
  * Thread 0 in an Ownership message means that the thread is not named.
  */
-void owners_switch(struct flows *flows, struct track *track, uint64_t tid);
+void owners_context(struct flows *flows, struct track *track, const struct flow_place *place,
+		    uint64_t tid);
+
+/**
+ * owners_next() - record that the kernel is switching to thread @tid
+ *
+ * The current thread runs until __switch_to() returns. If the kernel's code is not followed, the
+ * switch takes effect now.
+ */
+void owners_next(struct flows *flows, struct track *track, uint64_t tid);
+
+/** owners_switched() - record that __switch_to() has returned */
+void owners_switched(struct flows *flows, struct track *track, const struct flow_place *place);
+
+/**
+ * owners_skipped() - record that the return of __switch_to() may be missing
+ *
+ * If a switch is due, it takes effect now, and the thread's next call is marked.
+ */
+void owners_skipped(struct flows *flows, struct track *track);
+
+/** flows_leave() - end the running thread's calls until @depth of them are open */
+void flows_leave(struct flows *flows, struct track *track, const struct flow_place *place,
+		 uint32_t depth);
 
 /** ran_run() - record that a thread has executed instructions of the function at @function */
 void ran_run(struct flows *flows, struct track *track, const struct flow_place *place,

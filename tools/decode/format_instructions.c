@@ -271,7 +271,9 @@ static void put_event(struct listing *listing, const struct flow_event *event)
 			   event->address);
 		break;
 	case FLOW_CONTEXT:
-		put_format(out, "  context %#" PRIx64 ", privilege %u%s\n",
+	case FLOW_SWITCHES:
+		put_format(out, "  %scontext %#" PRIx64 ", privilege %u%s\n",
+			   event->what == FLOW_SWITCHES ? "switch to " : "",
 			   NEXUS_PROCESS_CONTEXT(event->address),
 			   NEXUS_PROCESS_PRV(event->address),
 			   NEXUS_PROCESS_V(event->address) ? " of a guest" : "");

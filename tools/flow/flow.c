@@ -16,19 +16,22 @@
 #define RCODE_NOT_TAKEN		8
 #define RCODE_TAKEN		9
 
+#define SYNC_ENABLE		5
+
 #define TCODE_VENDOR		56
 #define TCODE_VENDOR_LAST	62
 
 /*
  * A source: its waiting messages, its path up to where it has been checked, and its path up to
  * where it has been shown. @starts: the latest message shown is the Sync message that starts the
- * flow.
+ * flow. @named: an Ownership message has followed the latest Sync message for tracing on.
  */
 struct source {
 	struct walk		checked;
 	struct walk		shown;
 	bool			begun;
 	bool			starts;
+	bool			named;
 	unsigned int		waiting;
 	struct walk_message	queue[FLOW_QUEUE];
 };
@@ -184,7 +187,7 @@ static void emit_context(struct walk *walk, const struct walk_message *message)
 {
 	walk->place.done = 0;
 	emit(walk, &(struct flow_event){
-		.what = FLOW_CONTEXT, .known = true, .address = message->address });
+		.what = message->reason, .known = true, .address = message->address });
 }
 
 static void show_context(struct walk *walk, const struct walk_message *message)
@@ -302,13 +305,16 @@ static int unknown(struct flow *flow, const struct nexus_message *message)
 }
 
 /*
- * The kernel starts the trace of a thread before it names the thread, so the waiting messages show
- * instructions of this thread.
+ * The kernel turns the trace on and then names the thread that is running, so the waiting messages
+ * show instructions of this thread. Then it names the thread to which it is about to switch.
  */
 static void begin_context(struct flow *flow, struct source *source,
-			  const struct walk_message *message)
+			  struct walk_message *message)
 {
-	if (source->starts && source->shown.state >= WALK_AWAY) {
+	message->reason = source->named ? FLOW_SWITCHES : FLOW_CONTEXT;
+	source->named = true;
+	if (message->reason == FLOW_CONTEXT && source->starts &&
+	    source->shown.state >= WALK_AWAY) {
 		source->starts = false;
 		emit_context(&source->shown, message);
 		return;
@@ -348,6 +354,7 @@ int flow_message(struct flow *flow, const struct nexus_message *message)
 	}
 	flow->stats.messages++;
 	flow->stats.syncs += has_sync(&converted);
+	source->named &= !has_sync(&converted) || converted.reason != SYNC_ENABLE;
 	if (!fine && source->checked.state != WALK_LOST)
 		contradiction(flow, source);
 	if (source->checked.state < WALK_AWAY && !has_sync(&converted)) {
@@ -377,13 +384,18 @@ void flow_damaged(struct flow *flow, const struct nexus_message *gap)
 			drop(flow, flow->source[i], FLOW_GAP_DAMAGE);
 }
 
+void flow_show(struct flow *flow, unsigned int src)
+{
+	if (flow->source[src])
+		show(flow, flow->source[src], flow->source[src]->waiting);
+}
+
 void flow_flush(struct flow *flow)
 {
 	unsigned int i;
 
 	for (i = 0; i < NEXUS_SOURCES; i++)
-		if (flow->source[i])
-			show(flow, flow->source[i], flow->source[i]->waiting);
+		flow_show(flow, i);
 	flow->stats.full = code_full(flow->code);
 }
 

@@ -7,7 +7,8 @@
  * Sync message confirms it, or until tracing stops, because a message that contradicts the code
  * shows that bytes are damaged, but not where. After a contradiction, everything held back becomes
  * a gap, and the flow continues at the next Sync message. So every instruction between two gaps was
- * executed, and none are missing.
+ * executed, and none are missing. If a thread continues on another source before a Sync message has
+ * confirmed its last instructions on this one, these are shown without.
  *
  *	messages ─▶ queue ─▶ checked ─▶ at a Sync: shown
  */
@@ -55,7 +56,8 @@ enum flow_what {
 	FLOW_STOPS,	/* @reason: EVCODE */
 	FLOW_LOST,	/* @reason: enum flow_gap; @address: the first missing instruction */
 	FLOW_EXCEPTION,	/* @reason: BTYPE; @address: where it occurred */
-	FLOW_CONTEXT,	/* @address: PROCESS */
+	FLOW_CONTEXT,	/* @address: PROCESS of the thread that runs here */
+	FLOW_SWITCHES,	/* @address: PROCESS of the thread that the kernel is switching to */
 };
 
 /**
@@ -185,6 +187,9 @@ void flow_damaged(struct flow *flow, const struct nexus_message *gap);
  * now
  */
 void flow_flush(struct flow *flow);
+
+/** flow_show() - show a source's waiting messages, although no Sync message has confirmed them */
+void flow_show(struct flow *flow, unsigned int src);
 
 /** flow_stats() - return the statistics */
 const struct flow_stats *flow_stats(const struct flow *flow);

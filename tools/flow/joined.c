@@ -36,6 +36,7 @@ struct pending {
  * @oldest, @newest: waiting records, ordered by place
  * @latest:	header of each channel's latest record
  * @context:	the latest Ownership message's context
+ * @leaving:	the context before that one, or 0 if none of its instructions are waiting
  * @shown:	file offset of the latest run or event
  * @held:	file offset at which instruction trace stopped within a record that is not complete
  *		yet, or 0 if there is none
@@ -48,11 +49,13 @@ struct lane {
 	struct pending		*newest;
 	struct kept		*latest[PERFREC_CHANNELS];
 	uint64_t		context;
+	uint64_t		leaving;
 	uint64_t		shown;
 	uint64_t		held;
 };
 
 struct joined {
+	struct code		*code;
 	struct flow		*flow;
 	const struct joined_ops	*ops;
 	void			*context;
@@ -194,6 +197,7 @@ struct joined *joined_new(struct code *code, const struct joined_ops *ops, void 
 
 	if (!joined)
 		return NULL;
+	joined->code = code;
 	joined->ops = ops;
 	joined->context = context;
 	joined->flow = flow_new(code, &flow_ops, joined);
@@ -295,6 +299,19 @@ static bool is_end(const struct nexus_message *message)
 }
 
 /*
+ * Follow the flow of the source where the thread has left the CPU: it executed the end of the
+ * kernel's switch in the part of the next thread.
+ */
+static int follow_left(struct joined *joined, unsigned int src)
+{
+	int error = follow_all(joined, joined->lane[src]);
+
+	joined->lane[src]->leaving = 0;
+	flow_show(joined->flow, src);
+	return error;
+}
+
+/*
  * Follow the flow of the thread's old source, where the thread will never complete its record.
  */
 static int begin_context(struct joined *joined, struct lane *lane, uint64_t context)
@@ -307,7 +324,11 @@ static int begin_context(struct joined *joined, struct lane *lane, uint64_t cont
 		other = joined->lane[i];
 		if (other && other != lane && other->held && other->context == context)
 			error = follow_held(joined, other);
+		if (other && other != lane && other->leaving == context && !error &&
+		    code_calls(joined->code) != META_CALLS_USER)
+			error = follow_left(joined, i);
 	}
+	lane->leaving = lane->context;
 	lane->context = context;
 	return error;
 }

@@ -26,8 +26,8 @@
  * @mode:	in: value of teInstruction; 0 = none: the other fields must then be 0
  * @flags:	in: SIFIVE_TRACE_INSTRUCTION_*: _ALL traces everything that runs on the capture's
  *		harts; START then needs CAP_PERFMON or CAP_SYS_ADMIN too (EPERM), and each context
- *		switch produces a Sync and an Ownership message. _CHILDREN also traces processes
- *		that traced processes create
+ *		switch produces a Sync message and two Ownership messages. _CHILDREN also traces
+ *		processes that traced processes create
  * @sync_branches: in: teSyncMaxBTM: a Sync message after 2^(n + 5) branches, n from 0 to
  *		11, or SIFIVE_TRACE_INSTRUCTION_NO_SYNC. In a ring, and after lost bytes, a
  *		reader begins at a Sync message
@@ -41,12 +41,14 @@
  * A member of struct sifive_trace_config. Threads of the process that calls START are traced,
  * including new ones. When one is switched in on a hart of the capture, the driver turns teTracing
  * off and on, so that the encoder sends a Sync message and forgets calls whose returns it would
- * otherwise omit; then it stores SIFIVE_TRACE_INSTRUCTION_PROCESS of the thread's id to stimulus
- * register SIFIVE_TRACE_INSTRUCTION_OWNER, which produces an Ownership message (TCODE 2). The id is
- * the one in the pid namespace of START's caller, or 0 if the thread has none there. When an
- * untraced thread is switched in, the driver turns teTracing off and on again without tracing
- * instructions, which ends the part. The trace between a part's first Sync message and its
- * Ownership message shows the kernel's switch to that thread.
+ * otherwise omit. Then it stores two ids to stimulus register SIFIVE_TRACE_INSTRUCTION_OWNER, each
+ * as SIFIVE_TRACE_INSTRUCTION_PROCESS, which produces two Ownership messages (TCODE 2): the thread
+ * that is being switched out, or 0 if it is not traced, and the thread that is switched in. The
+ * first one executes the part's instructions up to the end of the kernel's function __switch_to(),
+ * the second one all later instructions. If a part begins without a context switch, the ids are
+ * equal. An id is the one in the pid namespace of START's caller, or 0 if the thread has none
+ * there. When an untraced thread is switched in, the driver turns teTracing off and on again
+ * without tracing instructions, which ends the part.
  *
  * Stimulus registers 15 and 31 produce Ownership messages instead of data messages
  * (teInstrumentation 3), so they cannot be among the channels of CONFIG. @channels may be 0.

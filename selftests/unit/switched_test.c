@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Tests that calls are those of the thread that made them, where the kernel switches threads. */
+#include "flow_messages.h"
+
+#define SWITCH_TO	(CODE + 0xf40)
+#define SCHEDULE	(CODE + 0xf80)
+
+/* caller() calls probed(), in which the kernel switches to another thread and back. */
+static void run_switches(struct gen *gen, uint64_t base)
+{
+	begin(gen, base + CALLER);
+	context(gen, 71);
+	stop(gen, 4);
+	begin(gen, base + PROBED + 4);
+	indirect(gen, 0, 4, base + CALLER + 4);
+	context(gen, 72);
+	stop(gen, 2);
+	begin(gen, base + PROBED + 4);
+	indirect(gen, 0, 4, base + CALLER + 4);
+	context(gen, 71);
+	stop(gen, 2);
+}
+
+/* The kernel names a thread after it has executed instructions of its own for it. */
+TEST_F(command, thread_is_named_from_the_start_of_its_trace)
+{
+	run_switches(&self->gen, KERNEL);
+	print_kernel(self, SIDE_CAR("\"kernel\""));
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ("thread 71;caller 1\nthread 71;caller;probed 1\n"
+		     "thread 72;probed 1\nthread 72;caller 1\n", self->out);
+}
+
+/* probed() returns to a new thread, whose id an earlier thread had. */
+TEST_F(command, new_thread_of_the_kernel_has_no_callers)
+{
+	run_switches(&self->gen, KERNEL);
+	begin(&self->gen, KERNEL + CALLER);
+	context(&self->gen, 71);
+	indirect(&self->gen, 0, 8, KERNEL + FORK);
+	indirect(&self->gen, 0, 4, KERNEL + FORK + 4);
+	stop(&self->gen, 0);
+	print_kernel(self, SIDE_CAR("\"kernel\""));
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ("thread 71;caller 1\nthread 71;caller;probed 2\n"
+		     "thread 72;probed 1\nthread 72;caller 1\n"
+		     "thread 71;ret_from_fork 1\nthread 71;ret_from_fork;leaf 1\n", self->out);
+}
+
+/* The driver turns the trace on in probed(), and names the thread and the next one. */
+static void turn_on(struct gen *gen, uint64_t now, uint64_t next)
+{
+	begin(gen, KERNEL + PROBED + 4);
+	context(gen, now);
+	context(gen, next);
+}
+
+/* schedule() calls probed(), where the trace of thread 71 stops. */
+static void run_first(struct gen *gen)
+{
+	begin(gen, KERNEL + SCHEDULE);
+	context(gen, 71);
+	context(gen, 71);
+	stop(gen, 4);
+}
+
+/* Thread 72, which is new, switches back to thread 71. */
+static void run_second(struct gen *gen)
+{
+	indirect(gen, 0, 4, KERNEL + FORK + 4);
+	indirect(gen, 0, 2, KERNEL + SCHEDULE);
+	stop(gen, 4);
+	turn_on(gen, 72, 71);
+	indirect(gen, 0, 4, KERNEL + SCHEDULE + 4);
+	indirect(gen, 0, 6, KERNEL + SCHEDULE + 8);
+	stop(gen, 0);
+}
+
+TEST_F(command, thread_runs_until_the_kernel_has_switched)
+{
+	run_first(&self->gen);
+	turn_on(&self->gen, 71, 72);
+	indirect(&self->gen, 0, 4, KERNEL + SCHEDULE + 4);
+	indirect(&self->gen, 0, 6, KERNEL + FORK);
+	run_second(&self->gen);
+	print_kernel(self, SIDE_CAR("\"kernel\""));
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ("thread 71;schedule 1\nthread 71;schedule;probed 1\n"
+		     "thread 71;schedule;__switch_to 1\n"
+		     "thread 72;ret_from_fork 1\nthread 72;ret_from_fork;leaf 1\n"
+		     "thread 72;schedule 1\nthread 72;schedule;probed 1\n"
+		     "thread 72;schedule;__switch_to 1\n", self->out);
+}
+
+/* Nothing names the thread that switches to a traced thread. */
+TEST_F(command, untraced_thread_has_calls_of_its_own)
+{
+	run_first(&self->gen);
+	turn_on(&self->gen, 0, 72);
+	indirect(&self->gen, 0, 4, KERNEL + SCHEDULE + 4);
+	indirect(&self->gen, 0, 6, KERNEL + FORK);
+	stop(&self->gen, 2);
+	turn_on(&self->gen, 0, 71);
+	indirect(&self->gen, 0, 4, KERNEL + SCHEDULE + 4);
+	indirect(&self->gen, 0, 6, KERNEL + SCHEDULE + 8);
+	stop(&self->gen, 0);
+	print_kernel(self, SIDE_CAR("\"kernel\""));
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ("thread 71;schedule 1\nthread 71;schedule;probed 1\n"
+		     "source 0;probed 2\nsource 0;schedule 2\nsource 0;schedule;__switch_to 2\n"
+		     "thread 72;ret_from_fork 1\n", self->out);
+}
+
+/* An interrupt, or a call of the firmware, does not end the switch. */
+TEST_F(command, firmware_does_not_end_a_switch)
+{
+	run_first(&self->gen);
+	turn_on(&self->gen, 71, 72);
+	indirect(&self->gen, 0, 4, KERNEL + SCHEDULE + 4);
+	indirect(&self->gen, 1, 2, FIRMWARE);
+	indirect(&self->gen, 0, 8, KERNEL + SWITCH_TO);
+	indirect(&self->gen, 0, 4, KERNEL + FORK);
+	run_second(&self->gen);
+	print_kernel(self, SIDE_CAR("\"kernel\""));
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, "thread 71;schedule;__switch_to 1\n"))
+		TH_LOG("%s", self->out);
+}
+
+/* No Sync message has confirmed thread 71's last instructions on source 0. */
+TEST_F(command, thread_leaves_a_source_before_it_continues_on_another)
+{
+	gen_free(&self->gen);
+	gen_init(&self->gen, 1, 40);
+	run_first(&self->gen);
+	turn_on(&self->gen, 71, 72);
+	indirect(&self->gen, 0, 4, KERNEL + SCHEDULE + 4);
+	indirect(&self->gen, 0, 6, KERNEL + FORK);
+	source = 1;
+	turn_on(&self->gen, 73, 71);
+	indirect(&self->gen, 0, 4, KERNEL + SCHEDULE + 4);
+	indirect(&self->gen, 0, 6, KERNEL + SCHEDULE + 8);
+	stop(&self->gen, 2);
+	source = 0;
+	stop(&self->gen, 2);
+	save(self, "t");
+	write_file("t.meta", SIDE_CAR("\"kernel\""), strlen(SIDE_CAR("\"kernel\"")));
+	run(self, "export -q --strict -s 1 --format folded --weight calls -e " CALLS
+	    "@0xffffffff80000000 t");
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ("thread 71;schedule 1\nthread 71;schedule;probed 1\n"
+		     "thread 71;schedule;__switch_to 1\nthread 73;probed 1\n"
+		     "thread 73;schedule 1\nthread 73;schedule;__switch_to 1\n"
+		     "thread 72;ret_from_fork 1\n", self->out);
+}
+
+/* If messages are lost before the switch ends, the next thread's calls are marked. */
+TEST_F(command, calls_after_a_switch_that_is_not_shown_are_marked)
+{
+	run_first(&self->gen);
+	turn_on(&self->gen, 71, 72);
+	indirect(&self->gen, 0, 4, KERNEL + SCHEDULE + 4);
+	gen_error(&self->gen, 0);
+	gen_sync(&self->gen, 0);
+	begin(&self->gen, KERNEL + FORK);
+	indirect(&self->gen, 0, 4, KERNEL + FORK + 4);
+	stop(&self->gen, 0);
+	print_kernel(self, SIDE_CAR("\"kernel\""));
+	EXPECT_NE(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, "thread 72;ret_from_fork;leaf 1\n"))
+		TH_LOG("%s", self->out);
+}
+
+/* If the kernel is omitted, only the program's thread is shown. */
+TEST_F(command, program_continues_after_a_switch_that_is_omitted)
+{
+	turn_on(&self->gen, 0, 72);
+	indirect(&self->gen, 0, 4, KERNEL + SCHEDULE + 4);
+	indirect(&self->gen, 0, 6, PLAIN);
+	indirect(&self->gen, 0, 4, PLAIN + 4);
+	stop(&self->gen, 0);
+	print_kernel(self, SIDE_CAR("\"user\""));
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ("thread 72;plain 1\nthread 72;plain;leaf 1\n", self->out);
+}
+
+TEST_HARNESS_MAIN
