@@ -19,7 +19,7 @@ run calls sifive-trace record --calls -b 16M -o calls.rtd $p/plain
 run static sifive-trace record --calls=all --instruction-mode btm -b 16M -o static.rtd $p/plain-static
 run whole sifive-trace record --calls=kernel -a -i 1ms -e cycles -o whole.rtd $p/busy 20
 run system sifive-trace record --calls=kernel -a -b 64M -o system.rtd $p/busy 20
-run switched sifive-trace record --calls=all -a -b 64M -o switched.rtd $p/locks
+run switched sifive-trace record --calls=all -a --switches -b 64M -o switched.rtd $p/locks
 mount -t tracefs tracefs /sys/kernel/tracing
 run noisy sifive-trace record --calls=kernel -b 16M -o noisy.rtd sh -c "echo 1 >/sys/kernel/tracing/events/irq/enable"
 echo 0 >/sys/kernel/tracing/events/irq/enable
@@ -199,6 +199,10 @@ result $? "--calls=all -a: system calls that sleep are nested in the callers of 
 host export --format folded --weight calls "$out/switched.rtd" >"$out/switched.calls" &&
 	grep -q ';switched;' "$out/switched.calls" && ! grep '^[^;]*;switched[; ]' "$out/switched.calls"
 result $? "--calls=all -a: what a thread executes before the kernel has switched is nested in its calls"
+command report --symfs "$out/root" "$out/switched.rtd" >/dev/null 2>"$out/switched.notes" &&
+	grep -q "records of context switches" "$out/switched.notes" &&
+	! grep "switches may be missing" "$out/switched.notes"
+result $? "--calls=all -a --switches: no record of a context switch is missing"
 ! grep -q "changed its code" "$out"/{whole,static,system,switched}.err
 result $? "--calls=kernel: recording does not change the kernel's code after it was copied"
 says noisy "the kernel changed its code while it was traced" \

@@ -194,11 +194,13 @@ struct sft_following {
  * struct sft_probe - a probe on a tracepoint
  * @name:	name of the tracepoint
  * @function:	the probe
+ * @first:	it runs before probes without this flag
  * @at:		the tracepoint while the probe is registered, or NULL
  */
 struct sft_probe {
 	const char *name;
 	void *function;
+	bool first;
 	struct tracepoint *at;
 };
 

@@ -101,8 +101,9 @@ static void executed(void *unused, struct task_struct *task, pid_t old,
 	local_irq_restore(flags);
 }
 
+/* The thread's record of a context switch follows in the part in which the thread leaves. */
 static struct sft_probe probes[] = {
-	{ .name = "sched_switch", .function = switched },
+	{ .name = "sched_switch", .function = switched, .first = true },
 	{ .name = "sched_process_fork", .function = forked },
 	{ .name = "sched_process_exec", .function = executed },
 };

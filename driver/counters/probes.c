@@ -45,7 +45,8 @@ static int add(struct sft_probe *probe)
 		return 0;
 	for_each_kernel_tracepoint(match, &search);
 	ret = search.found ?
-	      tracepoint_probe_register(search.found, probe->function, NULL) : -ENOENT;
+	      tracepoint_probe_register_prio(search.found, probe->function, NULL,
+					     TRACEPOINT_DEFAULT_PRIO + probe->first) : -ENOENT;
 	if (!ret)
 		WRITE_ONCE(probe->at, search.found);
 	return ret;

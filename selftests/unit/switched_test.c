@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Tests that calls are those of the thread that made them, where the kernel switches threads. */
+#include <linux/sifive_trace_format.h>
+
 #include "flow_messages.h"
 
 #define SWITCH_TO	(CODE + 0xf40)
@@ -182,6 +184,72 @@ TEST_F(command, program_continues_after_a_switch_that_is_omitted)
 	print_kernel(self, SIDE_CAR("\"user\""));
 	EXPECT_EQ(0, self->status);
 	EXPECT_STREQ("thread 72;plain 1\nthread 72;plain;leaf 1\n", self->out);
+}
+
+/* Channel of the records of context switches, and the times of the two switches, in us. */
+#define CHANNEL		30
+#define AWAY		1200
+#define BACK		1400
+#define WITH_SWITCHES	"{\"version\":1,\"switches\":{\"channel\":30},\"instruction\":{\"calls\":\"kernel\"}}"
+
+static void put_switch(struct gen *gen, uint8_t kind, uint32_t thread)
+{
+	gen_store(gen, 0, CHANNEL, 1, kind);
+	gen_store(gen, 0, CHANNEL, 4, thread);
+}
+
+/* Thread 71 switches to thread 72 and back. Its records of that precede its last calls. */
+static void run_recorded(struct gen *gen)
+{
+	gen->step = 0;
+	gen->now = 1000;
+	gen_sync(gen, 0);
+	gen_store(gen, 0, CHANNEL, 1, SIFIVE_TRACE_SWITCH_BEGIN);
+	put_switch(gen, SIFIVE_TRACE_SWITCH_IN, 71);
+	begin(gen, KERNEL + SCHEDULE);
+	context(gen, 71);
+	context(gen, 71);
+	gen->now = AWAY;
+	stop(gen, 4);
+	turn_on(gen, 71, 72);
+	put_switch(gen, SIFIVE_TRACE_SWITCH_SLEEPS, 71);
+	put_switch(gen, SIFIVE_TRACE_SWITCH_IN, 72);
+	gen->now = AWAY + 10;
+	indirect(gen, 0, 4, KERNEL + SCHEDULE + 4);
+	gen->now = AWAY + 20;
+	indirect(gen, 0, 6, KERNEL + FORK);
+	gen->now = BACK - 100;
+	indirect(gen, 0, 4, KERNEL + FORK + 4);
+	indirect(gen, 0, 2, KERNEL + SCHEDULE);
+	gen->now = BACK;
+	stop(gen, 4);
+	turn_on(gen, 72, 71);
+	put_switch(gen, SIFIVE_TRACE_SWITCH_SLEEPS, 72);
+	put_switch(gen, SIFIVE_TRACE_SWITCH_IN, 71);
+	gen->now = BACK + 10;
+	indirect(gen, 0, 4, KERNEL + SCHEDULE + 4);
+	gen->now = BACK + 20;
+	indirect(gen, 0, 6, KERNEL + SCHEDULE + 8);
+	gen->now = BACK + 100;
+	stop(gen, 2);
+	put_switch(gen, SIFIVE_TRACE_SWITCH_END, 71);
+	gen_sync(gen, 0);
+}
+
+/* The thread is off the CPU after its last call, not after its record of the switch. */
+TEST_F(command, no_switch_record_is_missing_before_the_end_of_a_switch)
+{
+	run_recorded(&self->gen);
+	save(self, "t");
+	write_file("t.meta", WITH_SWITCHES, strlen(WITH_SWITCHES));
+	run(self, "report --strict -s 0 --ts-hz 1000000 --by thread --format csv -e " CALLS
+	    "@0xffffffff80000000 t");
+	EXPECT_EQ(0, self->status);
+	EXPECT_EQ(NULL, strstr(self->err, "may be missing"));
+	/* Its total time, self time, and both on the CPU, off it, and unknown. */
+	EXPECT_NE(NULL, strstr(self->out, "\"__switch_to\",\"thread 71\",1,0.000207000,0.000207000,"
+			       "0.000020000,0.000020000,0.000187000,0.000187000,0.000000000,0.000000000"))
+		TH_LOG("%s", self->out);
 }
 
 TEST_HARNESS_MAIN

@@ -298,17 +298,15 @@ static void follow_parts(struct analysis *analysis, struct analysis_thread *thre
 	stream->part_serial = header->serial;
 }
 
-/*
- * Divide the time since @before, excluding @waited, into time on the CPU, off the CPU and
- * unknown. Return the columns to charge to the running function.
- */
+/* Divide the time since @before into on and off the CPU. Return the columns to charge. */
 static uint64_t divide_time(struct analysis *analysis, struct analysis_thread *thread,
-			    uint64_t before, bool whole, uint64_t waited)
+			    uint64_t before, bool whole, bool leaving, uint64_t waited)
 {
 	struct oncpu_part part;
 	unsigned int c;
 
-	oncpu_between(analysis->oncpu, thread->thread, before, thread->now, waited, &part);
+	oncpu_between(analysis->oncpu, thread->thread, before, thread->now, leaving, waited,
+		      &part);
 	analysis->delta[COUNTERS_ON_CPU] = part.on;
 	analysis->delta[COUNTERS_OFF_CPU] = part.off;
 	analysis->delta[COUNTERS_UNKNOWN_CPU] = part.unknown;
@@ -346,7 +344,8 @@ static uint64_t follow_time(struct analysis *analysis, struct analysis_thread *t
 	if (!analysis->oncpu || record->flags & PERFREC_NAMED ||
 	    (record->type == PERFREC_ISR && thread->thread->tid < 0))
 		return 0;
-	return divide_time(analysis, thread, before, whole, waited);
+	return divide_time(analysis, thread, before, whole, record->flags & PERFREC_LEAVING,
+			   waited);
 }
 
 /* Convert @ns nanoseconds to ticks, at most @most. */

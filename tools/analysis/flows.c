@@ -72,6 +72,8 @@ static void give(struct flows *flows, struct track *track, const struct flow_pla
 		record.flags |= PERFREC_AFTER_LOSS;
 	if (frame->jumped)
 		record.flags |= PERFREC_JUMPED;
+	if (track->switches)
+		record.flags |= PERFREC_LEAVING;
 	track->lost = false;
 	record.begin.offset = place->offset;
 	record.begin.time_known = (uint8_t)flow_time(place, &time);

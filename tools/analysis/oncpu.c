@@ -151,8 +151,12 @@ static void take_part(const struct oncpu_thread *t, struct part *part, uint64_t 
 
 	if (!span)
 		return;
-	/* A thread writes records only while running, so a part that contains one is doubtful. */
-	if (part->state != ONCPU_RUNS && (from != part->from || to != part->to))
+	/*
+	 * A thread writes records only while running, so a part that contains one is doubtful,
+	 * except those before the thread left the CPU.
+	 */
+	if (part->state != ONCPU_RUNS &&
+	    ((from != part->from && from != t->left) || to != part->to))
 		unknown = span;
 	sum->unknown += unknown;
 	if (unknown == span)
@@ -605,6 +609,20 @@ static void settle_last(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t to
 	end_part(oncpu, t, to);
 }
 
+/*
+ * The thread runs up to @to, although its switch-out has been recorded: until then it is on the
+ * CPU.
+ */
+static void leave_late(struct oncpu_thread *t, uint64_t to, struct oncpu_part *sum)
+{
+	const uint64_t since = t->since > t->done ? t->since : t->done;
+
+	if (!t->known || since >= to || !(t->over || is_off(t->state)))
+		return;
+	t->left = to;
+	sum->on += to - since;
+}
+
 /* Like take(), but also add the time of the current part before @until if the thread is running. */
 static void take_until(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t until,
 		       struct oncpu_part *sum)
@@ -618,7 +636,7 @@ static void take_until(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t unt
 }
 
 void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, uint64_t to,
-		   uint64_t waited, struct oncpu_part *sum)
+		   bool leaving, uint64_t waited, struct oncpu_part *sum)
 {
 	const uint64_t span = to > from ? to - from - waited : 0;
 	struct oncpu_part wait = { 0 };
@@ -630,7 +648,10 @@ void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, ui
 	if (t && to > from) {
 		t->asking = thread;
 		t->done = from;
-		settle_last(oncpu, t, to);
+		if (leaving)
+			leave_late(t, to, sum);
+		else
+			settle_last(oncpu, t, to);
 		take_until(oncpu, t, to - waited, sum);
 		take_until(oncpu, t, to, &wait);
 		t->asked = true;

@@ -113,12 +113,13 @@ void oncpu_lost(struct oncpu *oncpu, int src, const struct perfrec_stamp *stamp)
 /**
  * oncpu_between() - get the time of a thread between two of its records
  * @from, @to:	their times, which must not decrease from call to call
+ * @leaving:	at @to, the thread still runs, although its record of the switch precedes it
  * @waited:	ticks that the thread waited for room between @from and @to
  * @part:	set to the ticks on and off the CPU, which add up to the time between the
  *		records, excluding the wait
  */
 void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, uint64_t to,
-		   uint64_t waited, struct oncpu_part *part);
+		   bool leaving, uint64_t waited, struct oncpu_part *part);
 
 /**
  * oncpu_covers() - return whether switch records show where a thread was between two of its

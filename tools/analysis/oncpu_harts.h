@@ -42,6 +42,7 @@ struct part {
  * @over:	the thread has exited or its recording has ended, so @state is not valid
  * @gone:	oncpu.doubts.gone at @since
  * @done:	time up to which oncpu_between() was called
+ * @left:	time up to which the thread ran after its switch-out had been recorded
  * @asked:	oncpu_between() has been called for this thread
  * @call:	current system call
  * @part:	the @count earlier parts
@@ -59,6 +60,7 @@ struct oncpu_thread {
 	uint64_t		since;
 	uint64_t		gone;
 	uint64_t		done;
+	uint64_t		left;
 	struct syscall_now	call;
 	struct part		*part;
 	size_t			count;

@@ -205,6 +205,8 @@ static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
 #define PERFREC_JUMPED		(1u << 7)
 /* The sample names its thread: @thread. */
 #define PERFREC_NAMED		(1u << 8)
+/* For a call from instruction trace: the kernel is switching from this thread to another one. */
+#define PERFREC_LEAVING		(1u << 9)
 
 /**
  * struct perfrec_record - one record
@@ -212,7 +214,7 @@ static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
  * @channel:	channel
  * @type:	enum perfrec_type
  * @flags:	PERFREC_*_KNOWN, PERFREC_AFTER_LOSS, PERFREC_STALE, PERFREC_MARKED,
- *		PERFREC_CALLERS, PERFREC_JUMPED, PERFREC_NAMED
+ *		PERFREC_CALLERS, PERFREC_JUMPED, PERFREC_NAMED, PERFREC_LEAVING
  * @thread:	id of a sample's thread, with PERFREC_NAMED, or 0 if it has no id
  * @addresses:	2 for enter and exit, otherwise 1
  * @counters:	number of counters; header->counters if there is a header
