@@ -21,7 +21,7 @@ $(error paths with a space cannot be built in: $(CURDIR), $(O))
 endif
 override O := $(abspath $(O))
 ifneq ($(filter $(O)/%,$(CURDIR)/),)
-$(error O=$(O) contains this checkout: name another folder)
+$(error O=$(O) contains this checkout: name another directory)
 endif
 $(foreach list,BOARDS FAULT_BOARDS DEBUG_BOARDS KERNEL_BOARDS,$(if $(strip $($(list))),,\
 	$(error $(list)= is empty: name some of $(shell tools/qemu/board list))))

@@ -25,7 +25,7 @@ top_linux()
 /*
  * sifive-trace: the API of sifive_linux_perf.h in one file, generated from the
  * library's sources, whose headers describe the internal functions. Side-car files need
- * sifive_linux_perf_meta.h in the same folder. The API of sifive_trace.h, filters, threads'
+ * sifive_linux_perf_meta.h in the same directory. The API of sifive_trace.h, filters, threads'
  * own counts and SIFIVE_TRACE_RECORD are only in the full library, as is support for shared
  * objects with hooks in a program that is not linked with the library. This file needs gcc 11
  * or newer, or a recent clang, for asm goto with outputs.
@@ -70,7 +70,7 @@ top_aside()
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * sifive-trace: side-car files, a part of sifive_linux_perf.c, which includes this file if
- * it is in the same folder: do not compile it on its own. Without it, perfWriteTrace() writes
+ * it is in the same directory: do not compile it on its own. Without it, perfWriteTrace() writes
  * no side-car file, so readers of the trace lack the clock rate, the CPUs, the names of threads,
  * the objects' addresses and the losses.
  */

@@ -91,18 +91,18 @@ PERF_LOCAL int read_environment(struct sifive_trace_options *options)
 PERF_LOCAL int find_output(void)
 {
 	const char *name = perf_environment("SIFIVE_TRACE_OUTPUT");
-	char folder[PATH_MAX];
+	char dir[PATH_MAX];
 	int length;
 
 	if (!name)
 		name = "trace.rtd";
 	if (*name == '/')
-		folder[0] = '\0';
-	else if (!getcwd(folder, sizeof(folder)))
-		return perf_error("cannot read the current folder's name: %s",
+		dir[0] = '\0';
+	else if (!getcwd(dir, sizeof(dir)))
+		return perf_error("cannot read the current directory's name: %s",
 				  strerror(errno));
-	length = snprintf(output, sizeof(output), "%s%s%s", folder,
-			  *folder ? "/" : "", name);
+	length = snprintf(output, sizeof(output), "%s%s%s", dir,
+			  *dir ? "/" : "", name);
 	if (length < 0 || (size_t)length >= sizeof(output))
 		return perf_error("the trace's name is too long");
 	return 0;
@@ -113,7 +113,7 @@ PERF_LOCAL void end_member(void)
 {
 	perf_objects_note();
 	perf_member_off();
-	/* ENOENT: the recorder has ended the recording and removed the folder. */
+	/* ENOENT: the recorder has ended the recording and removed the directory. */
 	if (perf_member_write(output, true) && errno != ENOENT)
 		perf_error_print("SIFIVE_TRACE_RECORD: ");
 	perf_session_end();

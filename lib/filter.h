@@ -4,7 +4,7 @@
  *
  *	OBJECT START END
  *
- * OBJECT is the file name of the program or of a shared object, without its folder. START
+ * OBJECT is the file name of the program or of a shared object, without its directory. START
  * and END are hexadecimal and relative to the load address, as nm(1) prints for a shared
  * object or a PIE. Empty lines and lines that begin with # are ignored. A line that
  * begins with "> " names functions: a call to one of them begins recording in the thread,

@@ -20,7 +20,9 @@
 /* Maximum number of programs that one process can execute, one after another. */
 #define IMAGES		100000
 
-/* Status of the recorder's folder when the program joined, and name of the program's file in it. */
+/*
+ * Status of the recorder's directory when the program joined, and name of the program's file in it.
+ */
 static struct stat joined;
 static char part[32];
 
@@ -61,10 +63,12 @@ PERF_INTERNAL void perf_member_off(void)
 	perf_session.state = PERF_SESSION_READY;
 }
 
-/* Open the recorder's folder. Once the recorder has removed it, anybody can create another one. */
-PERF_LOCAL int open_folder(const char *folder)
+/*
+ * Open the recorder's directory. Once the recorder has removed it, anybody can create another one.
+ */
+PERF_LOCAL int open_dir(const char *dir)
 {
-	int fd = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = open(dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat now;
 
 	if (fd < 0 || fstat(fd, &now))
@@ -80,14 +84,14 @@ PERF_LOCAL int open_folder(const char *folder)
 }
 
 /* Create a file that no other program uses. */
-PERF_LOCAL int make_part(int folder)
+PERF_LOCAL int make_part(int dir)
 {
 	unsigned int i;
 	int fd = -1;
 
 	for (i = 0; fd < 0 && i < IMAGES; i++) {
 		snprintf(part, sizeof(part), "%d.%u", (int)perf_pool->process, i);
-		fd = openat(folder, part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		fd = openat(dir, part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 		if (fd < 0 && errno != EEXIST)
 			break;
 	}
@@ -98,25 +102,25 @@ PERF_LOCAL int make_part(int folder)
 
 PERF_LOCAL int open_part(const char *name)
 {
-	int folder = open_folder(name), fd, error;
+	int dir = open_dir(name), fd, error;
 
-	if (folder < 0)
+	if (dir < 0)
 		return -1;
-	fd = *part ? openat(folder, part, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) :
-		     make_part(folder);
+	fd = *part ? openat(dir, part, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) :
+		     make_part(dir);
 	error = errno;
-	close(folder);
+	close(dir);
 	errno = error;
 	return fd;
 }
 
-PERF_INTERNAL int perf_member_write(const char *folder, bool ends)
+PERF_INTERNAL int perf_member_write(const char *dir, bool ends)
 {
-	int fd = open_part(folder);
+	int fd = open_part(dir);
 
 	if (fd < 0)
-		return perf_error("cannot write to %s: %s", folder, strerror(errno));
-	return perf_meta_part(fd, folder, ends);
+		return perf_error("cannot write to %s: %s", dir, strerror(errno));
+	return perf_meta_part(fd, dir, ends);
 }
 
 PERF_INTERNAL void perf_member_forget(void)

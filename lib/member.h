@@ -27,12 +27,12 @@ PERF_INTERNAL int perf_member_take(struct perf_device *device, struct perf_setup
 
 /**
  * perf_member_write - write the process's part of the side-car file
- * @folder: folder that all processes share
+ * @dir: directory that all processes share
  * @ends:	the process is ending
  *
  * The first call creates a file, later ones replace its contents.
  */
-PERF_INTERNAL int perf_member_write(const char *folder, bool ends);
+PERF_INTERNAL int perf_member_write(const char *dir, bool ends);
 
 /* Start and stop recording. */
 PERF_INTERNAL void perf_member_on(void);
@@ -49,9 +49,9 @@ static inline int perf_member_take(struct perf_device *device, struct perf_setup
 	return -1;
 }
 
-static inline int perf_member_write(const char *folder, bool ends)
+static inline int perf_member_write(const char *dir, bool ends)
 {
-	(void)folder, (void)ends;
+	(void)dir, (void)ends;
 	return -1;
 }
 

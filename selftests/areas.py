@@ -20,8 +20,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 DESIGN = ROOT / 'Documentation/design.md'
 BEGIN, END = '<!-- picture by selftests/areas.py -->\n', '<!-- end of the picture -->\n'
 
-# The areas of each folder, lowest first, each with the name patterns of its files. A file belongs
-# to the first area that has a matching pattern.
+# The areas of each directory, lowest first, each with the name patterns of its files. A file
+# belongs to the first area that has a matching pattern.
 AREAS = {
     'driver': {
         'hardware': 'hardware/*',
@@ -56,7 +56,7 @@ AREAS = {
 }
 # Files that are not checked: example programs, and the virtual board.
 LEFT_OUT = 'lib/examples/* tools/qemu/*'.split()
-# Folders whose headers another folder may use.
+# Directories whose headers another directory may use.
 MAY_USE = {('tools', 'lib')}
 
 COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.S)
@@ -109,8 +109,8 @@ def global_name(statement):
     return variable.group(1) if variable and not is_type else None
 
 
-class Folder:
-    """A folder of AREAS, with the uses of its files."""
+class Directory:
+    """A directory of AREAS, with the uses of its files."""
 
     def __init__(self, name):
         self.name = name
@@ -161,7 +161,7 @@ class Folder:
         return names
 
     def uses(self):
-        """(file, used file or None if in another folder, used name) for each use."""
+        """(file, used file or None if in another directory, used name) for each use."""
         for path in self.files:
             for header in self.includes(path):
                 yield path, header, 'includes it'
@@ -218,7 +218,7 @@ def mark(ends, begun, last):
 
 
 def picture():
-    blocks = ['\n'.join(Folder(name).picture()) for name in AREAS]
+    blocks = ['\n'.join(Directory(name).picture()) for name in AREAS]
     return ''.join('    ' + line + '\n' if line else '\n'
                    for line in '\n\n'.join(blocks).split('\n'))
 
@@ -234,7 +234,7 @@ def main():
         DESIGN.write_text(before + BEGIN + wanted + END + after)
     else:
         for name in AREAS:
-            for finding in sorted(set(Folder(name).findings())):
+            for finding in sorted(set(Directory(name).findings())):
                 print(finding)
         if current != wanted:
             print(f'{DESIGN.relative_to(ROOT)}: the picture is not current: '

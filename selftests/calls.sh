@@ -130,9 +130,9 @@ meta calls 'm["instruction"]["calls"] == "user" and m["instruction"]["mode"] == 
 meta calls 'm["exe"].endswith("plain") and {o["path"].split("/")[-1] for o in m["objects"]} >= {"plain", "libc.so.6"} and all(o["build_id"] for o in m["objects"])' \
 	"--calls: the program and its shared objects are listed, with build ids"
 meta calls '"[vdso]" in {o["path"] for o in m["objects"]} and m["files"] == "calls.rtd.vdso"' \
-	"--calls: the kernel's code in the process is an object, and is saved in a folder"
+	"--calls: the kernel's code in the process is an object, and is saved in a directory"
 [ "$(head -c 4 "$out/calls.rtd.vdso/[vdso]")" = $'\x7fELF' ]
-result $? "--calls: the folder for the kernel's code contains the vdso"
+result $? "--calls: the directory for the kernel's code contains the vdso"
 private calls.rtd && private calls.rtd.meta
 result $? "--calls: only the user can read the files"
 # edges NAME: print the trace's calls in the program's format, "calls plain CALLER FUNCTION NUMBER",
@@ -178,7 +178,7 @@ result $? "--calls -a: threads of other processes are traced, too"
 meta whole 'm["instruction"]["everything"] and m["instruction"]["calls"] == "kernel"' \
 	"--calls=kernel -a: the side-car file contains both options"
 meta whole '"[kernel]" in {o["path"] for o in m["objects"]} and m["files"] == "whole.rtd.vdso"' \
-	"--calls=kernel: the kernel's code is an object, and is saved in a folder"
+	"--calls=kernel: the kernel's code is an object, and is saved in a directory"
 private "whole.rtd.vdso/[kernel]"
 result $? "--calls=kernel: only the user can read the kernel's code"
 command report --symfs "$out/root" "$out/system.rtd" >"$out/system.report" 2>&1 &&

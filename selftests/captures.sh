@@ -52,9 +52,9 @@ until [ -s ended.rtd ] && [ "$(wc -c <ended.rtd)" -gt 1000 ]; do sleep 0.1; done
 kill $command; wait $command; echo $? >ended.rc
 
 unnamed() { mkdir "/tmp/$2"; cp /target/libsifive-perf.so "/tmp/$2"; rec $1 --library "/tmp/$2/libsifive-perf.so" $p/plain; }
-unnamed space "a folder"; unnamed colon a:b; unnamed dollar "a\$LIB"
-cp $p/shared $p/libfirst.so $p/libsecond.so "/tmp/a folder"
-rec spaced -F first "/tmp/a folder/shared"
+unnamed space "a directory"; unnamed colon a:b; unnamed dollar "a\$LIB"
+cp $p/shared $p/libfirst.so $p/libsecond.so "/tmp/a directory"
+rec spaced -F first "/tmp/a directory/shared"
 sifive-trace record -q -o caps.rtd $p/busy 1 /tmp/seen >caps.busy & command=$!
 until pidof busy >/dev/null; do sleep 0.1; done
 grep -E "CapInh|CapAmb" /proc/$(pidof busy)/status >caps.txt; touch /tmp/seen; wait $command
@@ -399,9 +399,9 @@ result $? "if the command is ended, the recorded data is written"
 for name in space colon dollar; do
 	refused $name 125 "LD_PRELOAD cannot contain this name" "--library: a name with a $name is refused"
 done
-ln -s "$(realpath "$target/record")" "$out/root/tmp/a folder"
+ln -s "$(realpath "$target/record")" "$out/root/tmp/a directory"
 [ "$(calls spaced | cut -d " " -f 1)" = first ]
-result $? "-F: a function of a shared object is recorded if the object's folder has a space in its name"
+result $? "-F: a function of a shared object is recorded if the object's directory has a space in its name"
 [ "$(grep -cE '^Cap(Inh|Amb):.0+$' "$out/caps.txt")" = 2 ]
 result $? "a program that root records gets no inheritable or ambient capability"
 status capable 7 "SIFIVE_TRACE_META=0: a command with file capabilities returns the program's exit status"

@@ -63,7 +63,7 @@ calls=$(sed -n 's/^FNDA:\([0-9]*\),ackermann$/\1/p' "$out/covered.info")
 grep -qE "^ +[0-9.]+ +[0-9]+ +$calls .*covered\.c:[0-9]+ .* if \(!m\)\$" "$out/ackermann"
 result $? "annotate: a line of the source has its text and its count"
 
-# part FILE KIND: print the lines of KIND in an .info file, without the folders in file names.
+# part FILE KIND: print the lines of KIND in an .info file, without the directories in file names.
 part() { grep "^$2" "$1" | sort; }
 
 # differ KIND...: print the differences between gcov's .info file and that of coverage.

@@ -101,7 +101,7 @@ schema "supplies: clocks, resets, power-domains and dma-coherent match the bindi
 # property TREE NODE NAME: print the property as hexadecimal words.
 property() { fdtget -t x "$1" "$2" "$3" 2>/dev/null; }
 
-# node_of TREE FOLDER PHANDLE: print the node in that folder with this phandle.
+# node_of TREE DIRECTORY PHANDLE: print the node in that directory with this phandle.
 node_of() {
 	local node
 	for node in $(fdtget -l "$1" "$2"); do
@@ -199,7 +199,7 @@ overlay_alone() {
 overlay_alone
 result $? "overlay: a boot loader that applies the overlay gets the same tree"
 
-# Print the version and the folder of the newest kernel source with mainline's tree of the board,
+# Print the version and the directory of the newest kernel source with mainline's tree of the board,
 # which module-trees.sh has fetched.
 trees=arch/riscv/boot/dts
 newest_mainline() {

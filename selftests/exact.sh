@@ -34,7 +34,7 @@ END
 say "{\"execute\":\"qmp_capabilities\"}"
 logged() {
 	name=$1; shift
-	log $folder/$name.log
+	log $dir/$name.log
 	run $name sifive-trace record -b 64M -o $name.rtd "$@"
 	unlog
 }
@@ -101,17 +101,17 @@ record_it() {
 # exactly BOARD MODE...: make the recordings in these modes, then compare each with its log.
 exactly() {
 	board "$1" --icount --monitor --qemu "$addresses" -- "
-folder=$out
+dir=$out
 $logging
 $(each "$@" -- record_it)"
 	each "$@" -- exact
 }
 
-# The kernel is followed in the copy of its code in the folder of the trace. The program turns the log
-# on and off, because the command executes too many instructions in the kernel.
+# The kernel is followed in the copy of its code in the directory of the trace. The program turns
+# the log on and off, because the command executes too many instructions in the kernel.
 kernel=(htm ${long:+btm})
 board fpga --icount --monitor --qemu "-dfilter 0xffffffff00000000+0xffffffff -D $out/boot.log" -- "
-folder=$out
+dir=$out
 $logging
 echo 0 >/sys/devices/system/cpu/cpu1/online
 for mode in ${kernel[*]}; do

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests that the manual's example runs as documented, and that its file contains the same bytes
 # as the device does afterwards, even for a later reader. The program is FIB_ELF, or fib.elf in
-# this folder or its parent.
+# this directory or its parent.
 
 ksft_skip=4
 

@@ -78,7 +78,7 @@ built=$(cat VERSION)_$(dpkg --print-architecture).deb
 triplet=$(dpkg-architecture -qDEB_HOST_MULTIARCH)
 
 # files PACKAGE: print the package's files, except documentation, without the name of the
-# architecture's folder.
+# architecture's directory.
 files() {
 	dpkg --fsys-tarfile "$build/deb/$1_$built" | tar -t |
 		sed -e '/\/$/d' -e '/\/share\/doc\//d' -e "s,/$triplet/,/," | sort

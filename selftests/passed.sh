@@ -3,7 +3,7 @@
 # Sourced by suites whose checks depend on nothing but files: a check that has passed runs again, in
 # any checkout, only if an input has changed. With TRACE_PART=1, all checks run.
 #
-# Before sourcing this file, set $passed to a folder in the cache. It contains an empty file for
+# Before sourcing this file, set $passed to a directory in the cache. It contains an empty file for
 # each set of inputs, with a unique name.
 mkdir -p "$passed"
 

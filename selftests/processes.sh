@@ -87,21 +87,22 @@ run error own /none/x.rtd $p/adverse error /out/error.dat
 run pipe own /none/x.rtd $p/adverse pipe
 (ulimit -f 8; run limit own /tmp/limit.rtd $p/adverse work)
 
-# Processes continue after the recording ends. A new folder then gets the recording folder name.
+# Processes continue after the recording ends. A new directory then gets the recording directory
+# name.
 sifive-trace record --children -o survives.rtd sh -c "
 	$p/adverse wait /tmp/first 2>first.err & $p/adverse wait /tmp/second 2>second.err &
 	$p/tree work" 2>survives.err & command=$!
 until grep -q "has ended" survives.err; do sleep 0.1; done
-folder=$(ls -d /tmp/sifive-trace.*)
+dir=$(ls -d /tmp/sifive-trace.*)
 kill $command; wait $command
 set -- $(pidof adverse)
 touch /tmp/first
 until [ "$(pidof adverse | wc -w)" = 1 ]; do sleep 0.1; done
-mkdir $folder
-for process; do mkfifo $folder/$process.0; done
+mkdir $dir
+for process; do mkfifo $dir/$process.0; done
 touch /tmp/second
 while pidof adverse >/dev/null; do sleep 0.1; done
-rm -r $folder
+rm -r $dir
 '
 
 # Programs that run while a process is recorded wait until there are samples, or until the
@@ -302,7 +303,7 @@ result $? "--rotate: all pieces together contain the calls of all processes"
 grep -q 'mask: 2$' "$out/placed.txt"
 result $? "without -C: the program keeps its CPU affinity"
 [ "$(cat "$out"/left.txt)" = "" ]
-result $? "no temporary folder is left"
+result $? "no temporary directory is left"
 
 [ "$(calls after | grep ackermann)" = "ackermann 44" ]
 result $? "a killed recorder: the device is free again"
@@ -356,7 +357,7 @@ says limit "File too large" "a trace that exceeds the limit on file sizes is rep
 [ -e "$out/first.err" ] && [ ! -s "$out/first.err" ]
 result $? "a process that continues after its recording has ended prints nothing"
 [ -e "$out/second.err" ] && [ ! -s "$out/second.err" ]
-result $? "a process that continues after its recording writes nothing to a new folder of the same name"
+result $? "a process that continues after its recording writes nothing to a new directory of the same name"
 
 # ---- running processes ----------------------------------------------------
 

@@ -70,7 +70,7 @@ rec sram --sink sram $p/plain
 rec quiet -q $p/plain
 (ulimit -s 64; rec stack $p/plain)
 rec large -b 1G $p/plain
-run folder sifive-trace record -o folder/ $p/plain
+run directory sifive-trace record -o directory/ $p/plain
 run here sifive-trace record -e cycles -- $p/plain
 rec pattern -F "*Apple*price*" -F main $p/objects
 rec source --filter source.filter $p/objects
@@ -299,7 +299,7 @@ result $? "-i: with calls and samples in one trace, a call counts no more than i
 want=$(calls plain)
 [ "$(wc -l <<<"$want")" = 5 ]
 result $? "plain: calls to five functions are recorded"
-for c in raw xor none channel sram quiet stack library folder/trace trace; do
+for c in raw xor none channel sram quiet stack library directory/trace trace; do
 	[ "$(calls $c)" = "$want" ]
 	result $? "$c: all calls are recorded"
 done
@@ -358,7 +358,7 @@ says full "trace buffer full" "-b 4k: a full buffer is reported"
 host report "$out/full.rtd" 2>&1 |
 	grep -q '^Trace covers the first [0-9.]* [mu]*s of [0-9.]* m*s, then the buffer was full'
 result $? "-b 4k: report prints the trace's coverage"
-says folder "folder/trace.rtd: " "-o folder/: a new folder is created for the trace"
+says directory "directory/trace.rtd: " "-o directory/: a new directory is created for the trace"
 [ ! -s "$out/quiet.err" ]
 result $? "-q: the command prints nothing"
 names() { calls "$1" | sed 's/ [0-9]*$//' | tr '\n' ' '; }
@@ -553,7 +553,7 @@ unset SIFIVE_TRACE_EVENTS SIFIVE_TRACE_OUTPUT SIFIVE_TRACE_BUFFER SIFIVE_TRACE_H
 
 # Programs that must not run print a message if they do.
 mkdir /tmp/ro /tmp/small; mount -t tmpfs -o ro none /tmp/ro; mount -t tmpfs -o size=16k none /tmp/small
-run o-folder sifive-trace record -o /no/such/x.rtd $p/plain
+run o-directory sifive-trace record -o /no/such/x.rtd $p/plain
 run o-readonly sifive-trace record -o /tmp/ro/x.rtd $p/plain
 run o-samples sifive-trace record -o /tmp/ro/x.rtd $p/busy-static
 run o-null sifive-trace record -o /dev/null $p/plain
@@ -639,7 +639,7 @@ unrun() {
 		[ ! -s "$out/$1.txt" ]
 	result $? "$4"
 }
-unrun o-folder 125 "/no/such/x.rtd: no such folder" "-o: a folder that does not exist is reported"
+unrun o-directory 125 "/no/such/x.rtd: no such directory" "-o: a directory that does not exist is reported"
 unrun o-readonly 125 "/tmp/ro/x.rtd: Read-only file system" "-o: a file that cannot be created is reported"
 unrun o-samples 125 "/tmp/ro/x.rtd: Read-only file system" "-o: a file for samples that cannot be created is reported"
 unrun o-null 125 "not a regular file" "-o: a device is refused"

@@ -11,16 +11,16 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 top=$PWD
-folder=$(. tools/qemu/setup/common.sh; echo "$cache/releases")
+dir=$(. tools/qemu/setup/common.sh; echo "$cache/releases")
 . selftests/tap.sh
 
 [ "$(id -u)" -eq 0 ] || { echo "1..0 # SKIP needs root"; exit 4; }
 has mmdebstrap mmdebstrap "$@" || { results_end; exit; }
-mkdir -p "$folder"
+mkdir -p "$dir"
 
 # unpack RELEASE: create a fresh file system in $root, with a clone of the committed state.
 unpack() {
-	local archive=$folder/$1.tar
+	local archive=$dir/$1.tar
 	if [ ! -e "$archive" ]; then
 		mmdebstrap --variant=minbase --include=ca-certificates,git,make "$1" \
 			"$archive.tmp.tar" "$(. tools/qemu/setup/common.sh; mirror)" &&
@@ -42,7 +42,7 @@ inside() {
 		exec chroot "$root" /usr/bin/env -i HOME=/home TERM=dumb \
 			PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
 			bash -e -c "cd /home/sifive-trace; $2"
-	' sh "$root" "$1" >"$folder/log" 2>&1 </dev/null
+	' sh "$root" "$1" >"$dir/log" 2>&1 </dev/null
 }
 
 # works COMMANDS [EDIT]: run COMMANDS; each of their lines must appear in README.md or install.md.
@@ -57,7 +57,7 @@ works() {
 	done <<<"$1"
 	inside "$(sed "${2:-}" <<<"$1")"
 	rc=$?
-	[ "$rc" -eq 0 ] || tail -n 30 "$folder/log" | sed 's/^/# /'
+	[ "$rc" -eq 0 ] || tail -n 30 "$dir/log" | sed 's/^/# /'
 	result $rc "$release: $name succeeds"
 }
 
@@ -70,7 +70,7 @@ holds() {
 cross='s/^cc /riscv64-linux-gnu-gcc /; s/^insmod.*//; s/^taskset.*//'
 
 for release; do
-	root=$folder/$release
+	root=$dir/$release
 	unpack "$release"
 	result $? "$release: a file system with a clean clone is created"
 	works "make demo"

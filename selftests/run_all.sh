@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs all tests in this script's folder, each of which prints separate TAP. Works in any shell.
+# Runs all tests in this script's directory, each of which prints separate TAP. Works in any shell.
 # Inserts the module if necessary, and removes it at the end, which shows that it is no longer in
 # use. Fails if a test has failed.
 #

@@ -5,7 +5,7 @@
 #	style.sh KERNEL BUILD [BUILT]
 #
 # KERNEL is the directory created by the board's set-up (source/, headers/),
-# BUILD a folder for objects, BUILT the folder of the built command and library.
+# BUILD a directory for objects, BUILT the directory of the built command and library.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -13,7 +13,7 @@ kernel=$1 build=$2 built=${3:-$2/install}
 CROSS_COMPILE=${CROSS_COMPILE:-riscv64-linux-gnu-}
 # Check the arguments, because BUILD is cleared.
 [ -e "$kernel/source/scripts/checkpatch.pl" ] || {
-	echo "style.sh: $kernel: no source/scripts/checkpatch.pl: give the folder of the board's kernel" >&2
+	echo "style.sh: $kernel: no source/scripts/checkpatch.pl: give the directory of the board's kernel" >&2
 	exit 1
 }
 mkdir -p "$build"
@@ -97,8 +97,8 @@ driver_builds_clean() {
 	fi
 }
 
-# Check that modules build in a copy of their folder, and that the error for a missing kernel tree
-# names that tree.
+# Check that modules build in a copy of their directory, and that the error for a missing kernel
+# tree names that tree.
 modules_are_built_in_a_copy() {
 	local sources=(driver include selftests/counter_thief) before
 
@@ -107,9 +107,9 @@ modules_are_built_in_a_copy() {
 		-s || echo "counter_thief does not build"
 	[ -e "$build/thief/counter_thief.ko" ] || echo "no module"
 	[ "$(find "${sources[@]}" -printf '%p %T@\n')" = "$before" ] ||
-		echo "the source folders have changed"
+		echo "the source directories have changed"
 	tools/build-module.sh driver "$build" "$build/none" 2>&1 |
-		grep -q "$build: not a kernel tree" || echo "any folder is a kernel"
+		grep -q "$build: not a kernel tree" || echo "any directory is a kernel"
 }
 
 # Check that the uapi headers have the same layout in 32-bit and 64-bit programs, and are

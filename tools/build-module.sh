@@ -5,9 +5,9 @@
 #
 #	build-module.sh SOURCE KERNEL COPY [ARGUMENT]...
 #
-#	SOURCE	the module's folder here: driver, selftests/counter_thief
+#	SOURCE	the module's directory here: driver, selftests/counter_thief
 #	KERNEL	a configured kernel tree, or a kernel's headers
-#	COPY	folder for the copied sources and the objects; the module, without debug
+#	COPY	directory for the copied sources and the objects; the module, without debug
 #		information, is COPY/NAME.ko
 #	ARGUMENT
 #		for kbuild: W=1 for more warnings, C=2 CHECK=PROGRAM for sparse, -s for
@@ -22,7 +22,7 @@ shift 3
 CROSS_COMPILE=${CROSS_COMPILE-riscv64-linux-gnu-}
 
 [ -e "$source/Kbuild" ] || {
-	echo "$source: not a module's sources: name a folder with a Kbuild file" >&2
+	echo "$source: not a module's sources: name a directory with a Kbuild file" >&2
 	exit 1
 }
 [ -e "$kernel/Makefile" ] || {

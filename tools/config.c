@@ -30,18 +30,18 @@ static struct {
 
 static bool find_path(void)
 {
-	const char *home = getenv("XDG_CONFIG_HOME"), *folder = "";
+	const char *home = getenv("XDG_CONFIG_HOME"), *dir = "";
 	int length;
 
 	/* The XDG Base Directory Specification says that relative paths are invalid. */
 	if (!home || *home != '/') {
 		home = getenv("HOME");
-		folder = "/.config";
+		dir = "/.config";
 	}
 	if (!home || *home != '/')
 		return false;
 	length = snprintf(file.path, sizeof(file.path), "%s%s/sifive-trace/config", home,
-			  folder);
+			  dir);
 	return length < (int)sizeof(file.path);
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Compare the instructions of programs in a trace with those that the emulator executed.
 
-compare.py [--symfs FOLDER] [--gaps | --part] COMMAND TRACE LOG
+compare.py [--symfs DIRECTORY] [--gaps | --part] COMMAND TRACE LOG
 
 LOG contains QEMU's lines of -d exec,nochain,int with one instruction in each block, for addresses
 in programs or the kernel; blocks translated for a traced hart have a nonzero number before their address. COMMAND

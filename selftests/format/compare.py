@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Compare this folder's reader with the command, record by record.
+"""Compare this directory's reader with the command, record by record.
 
 	compare.py COMMAND TRACE...
 
@@ -146,8 +146,8 @@ def compare_beginning(command, path):
     """compare() of a trace's first bytes, which are a trace that ends early."""
     if LONG is None or os.path.getsize(path) <= LONG:
         return compare(command, path)
-    with tempfile.TemporaryDirectory() as folder:
-        beginning = os.path.join(folder, "trace.rtd")
+    with tempfile.TemporaryDirectory() as dir:
+        beginning = os.path.join(dir, "trace.rtd")
         with open(path, "rb") as trace, open(beginning, "wb") as file:
             file.write(trace.read(LONG))
         if os.path.exists(path + ".meta"):

@@ -31,7 +31,7 @@ static const char meta[] =
 static const struct {
 	const struct cli_command *command;
 	const char	*option, *value;
-	bool		folder;
+	bool		dir;
 } writers[] = {
 	{ &export_command, "--format", "chrome" },
 	{ &export_command, "--format", "perfetto" },
@@ -90,7 +90,7 @@ static int remove_one(const char *path, const struct stat *stat, int type, struc
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	unsigned int writer = size ? data[0] / 4 % WRITERS : 0;
-	char path[64], meta_path[64], folder[64], text[sizeof(flow) + sizeof(meta)];
+	char path[64], meta_path[64], dir[64], text[sizeof(flow) + sizeof(meta)];
 	const char *argv[16] = {
 		writers[writer].command->name, "-q", "-c", "all", "-o", "/dev/null",
 		writers[writer].option, writers[writer].value, "--meta", "none",
@@ -100,9 +100,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 2)
 		return 0;
-	snprintf(folder, sizeof(folder), "/dev/shm/export_fuzz.%d", getpid());
-	if (writers[writer].folder)
-		argv[5] = folder;
+	snprintf(dir, sizeof(dir), "/dev/shm/export_fuzz.%d", getpid());
+	if (writers[writer].dir)
+		argv[5] = dir;
 	fd = make_file(data + 1, size - 1, path);
 	if (data[0] & 1) {
 		snprintf(text, sizeof(text), "{%s%s", data[0] / 4 / WRITERS % 2 ? flow : "", meta);
@@ -115,8 +115,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	optind = 0;
 	writers[writer].command->run(argc, (char **)argv);
-	if (writers[writer].folder)
-		nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	if (writers[writer].dir)
+		nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 	close(fd);
 	if (meta_fd >= 0)
 		close(meta_fd);

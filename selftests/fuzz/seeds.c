@@ -7,13 +7,13 @@
 #include "flow_program.h"
 #include "gen.h"
 
-static void save(const char *folder, const char *name, const uint8_t *prefix,
+static void save(const char *dir, const char *name, const uint8_t *prefix,
 		 size_t length, const struct gen *gen)
 {
 	char path[256];
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/%s.rtd", folder, name);
+	snprintf(path, sizeof(path), "%s/%s.rtd", dir, name);
 	file = fopen(path, "wb");
 	if (!file || fwrite(prefix, 1, length, file) != length ||
 	    fwrite(gen->data, 1, gen->length, file) != gen->length ||
@@ -93,7 +93,7 @@ static void save_stack(const char *path, bool named, unsigned int signals)
  * Save this trace as input for every third writer. The other two traces are inputs for the other
  * writers.
  */
-static void save_writers(const char *folder, const char *name, unsigned int type,
+static void save_writers(const char *dir, const char *name, unsigned int type,
 			 const struct gen *gen)
 {
 	char path[32];
@@ -104,12 +104,12 @@ static void save_writers(const char *folder, const char *name, unsigned int type
 		uint8_t prefix = (uint8_t)(4 * writer + options);
 
 		snprintf(path, sizeof(path), "%s-%u", name, writer);
-		save(folder, path, &prefix, 1, gen);
+		save(dir, path, &prefix, 1, gen);
 	}
 }
 
 /* For flow_fuzz.c: save runs of random programs, each in another mode. */
-static void save_flows(const char *folder)
+static void save_flows(const char *dir)
 {
 	static const struct tracer modes[] = {
 		{ .btm = true, .repeats = true, .traps = true, .sync = 8, .icnt_max = 64 },
@@ -137,7 +137,7 @@ static void save_flows(const char *folder)
 		gen.step = 3;
 		program_run(&program, &modes[i], &gen, 1500, &seed);
 		snprintf(name, sizeof(name), "%u", i);
-		save(folder, name, prefix, 2 + 2 * program.halfwords, &gen);
+		save(dir, name, prefix, 2 + 2 * program.halfwords, &gen);
 		gen_free(&gen);
 		program_free(&program);
 	}
@@ -158,23 +158,23 @@ int main(int argc, char **argv)
 	for (type = 0; type < 3; type++) {
 		uint8_t nexus[] = { (uint8_t)(2 | (type == 1 ? 8 : 0)), 40 };
 		uint8_t trace[] = { (uint8_t)(type + 1) };
-		char folder[200];
+		char dir[200];
 		struct gen gen;
 
 		gen_init(&gen, 2, 40);
 		gen.ts_delta = type == 1;
 		records(&gen, 1, 6, type, false);
-		snprintf(folder, sizeof(folder), "%s/nexus", root);
-		save(folder, names[type], nexus, 2, &gen);
+		snprintf(dir, sizeof(dir), "%s/nexus", root);
+		save(dir, names[type], nexus, 2, &gen);
 		gen_free(&gen);
 
 		gen_init(&gen, 2, 40);
 		records(&gen, 0, 6, type, true);
 		records(&gen, 1, 7, type, false);
-		snprintf(folder, sizeof(folder), "%s/trace", root);
-		save(folder, names[type], trace, 1, &gen);
-		snprintf(folder, sizeof(folder), "%s/export", root);
-		save_writers(folder, names[type], type, &gen);
+		snprintf(dir, sizeof(dir), "%s/trace", root);
+		save(dir, names[type], trace, 1, &gen);
+		snprintf(dir, sizeof(dir), "%s/export", root);
+		save_writers(dir, names[type], type, &gen);
 		gen_free(&gen);
 	}
 	return 0;

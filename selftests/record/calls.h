@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The programs in this folder count their own calls by caller and callee, for comparison with
+ * The programs in this directory count their own calls by caller and callee, for comparison with
  * the trace. Each function begins with calls_count(). calls_print() prints a line "calls THREAD
  * CALLER FUNCTION NUMBER" for each pair.
  */

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Compare the exports of a trace that has both instruction trace and records with report.
 
-joined_export.py COMMAND LIBRARY FOLDER OPTIONS... TRACE
+joined_export.py COMMAND LIBRARY DIRECTORY OPTIONS... TRACE
 
-COMMAND reads the trace, LIBRARY is the folder of libsifive-trace-read, FOLDER is for the exports.
-Prints a line for each export, with its result. An export must show as many calls to each function
+COMMAND reads the trace, LIBRARY is the directory of libsifive-trace-read, and DIRECTORY is for the
+exports. Prints a line for each export, with its result. An export must show as many calls to each function
 as report, and from one record to the next the same time and counts as report --by interval.
 """
 import csv
@@ -186,11 +186,11 @@ def compare(found, calls, intervals):
 
 
 def main():
-    program, folder, out, *rest = sys.argv[1:]
+    program, dir, out, *rest = sys.argv[1:]
     command, failed = [program, *rest], False
     # The path must be set before the library is loaded.
-    if os.environ.get("LD_LIBRARY_PATH") != folder:
-        os.execve(sys.argv[0], sys.argv, {**os.environ, "LD_LIBRARY_PATH": folder})
+    if os.environ.get("LD_LIBRARY_PATH") != dir:
+        os.execve(sys.argv[0], sys.argv, {**os.environ, "LD_LIBRARY_PATH": dir})
     calls, intervals = expected(command)
     for form, read in (("chrome", read_chrome), ("perfetto", read_perfetto), ("html", read_html),
                        ("csv", read_csv), ("ctf", read_ctf), ("library", None)):

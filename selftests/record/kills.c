@@ -4,11 +4,11 @@
  * another reader. The recorder may be stopped while a program is killed, so that records and
  * stores wait. Afterwards, every process must end, and the device must be free.
  *
- *	kills NUMBER SEED FOLDER
+ *	kills NUMBER SEED DIRECTORY
  *
- * Leaves FOLDER/N.rtd, prints which process was killed and when, and fails at the first recording
- * that leaves a process behind. The same seed gives the same choices, but not the same state of the
- * processes at the kill.
+ * Leaves DIRECTORY/N.rtd, prints which process was killed and when, and fails at the first
+ * recording that leaves a process behind. The same seed gives the same choices, but not the same
+ * state of the processes at the kill.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -73,18 +73,18 @@ static char look(pid_t pid, pid_t *parent)
 /* Return a child of @parent, or 0 if there is none. */
 static pid_t child_of(pid_t parent)
 {
-	DIR *folder = opendir("/proc");
+	DIR *dir = opendir("/proc");
 	struct dirent *entry;
 	pid_t child = 0, other = 0;
 
-	while (folder && !child && (entry = readdir(folder))) {
+	while (dir && !child && (entry = readdir(dir))) {
 		pid_t pid = (pid_t)atoi(entry->d_name);
 
 		if (pid > 0 && look(pid, &other) && other == parent)
 			child = pid;
 	}
-	if (folder)
-		closedir(folder);
+	if (dir)
+		closedir(dir);
 	return child;
 }
 
@@ -233,7 +233,7 @@ static void kill_below(pid_t recorder, bool deep)
 		kill(recorder, SIGCONT);
 }
 
-static void one(unsigned int i, const char *folder)
+static void one(unsigned int i, const char *dir)
 {
 	const enum victim victim = below(VICTIMS);
 	const char *how = victim == READER ? "wait" : full[below(3)];
@@ -241,7 +241,7 @@ static void one(unsigned int i, const char *folder)
 	char trace[256];
 	pid_t pid, reader;
 
-	snprintf(trace, sizeof(trace), "%s/%u.rtd", folder, i);
+	snprintf(trace, sizeof(trace), "%s/%u.rtd", dir, i);
 	printf("%u: %s, --on-full %s, after %u us\n", i, victims[victim], how, us);
 	fflush(stdout);
 	if (victim == READER) {

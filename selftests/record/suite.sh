@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # Sourced by the suites that run the command on a board; they print TAP. $build is the build's
-# folder, $out the folder for the suite's output.
+# directory, $out the directory for the suite's output.
 
 : "${KERNEL:?as make board has made it}" "${out:?}"
 target=$build/target

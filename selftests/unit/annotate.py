@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Check annotate's output for a trace against itself and other commands.
 
-    annotate.py FOLDER COMMAND ARGUMENT...
+    annotate.py DIRECTORY COMMAND ARGUMENT...
 
-Runs COMMAND's annotate, report and coverage with these arguments, in FOLDER. The costs of
+Runs COMMAND's annotate, report and coverage with these arguments, in DIRECTORY. The costs of
 a function's instructions, and of its lines, must add up to the function's costs, the shares in
 each table to 100 %, and the functions' costs to the totals of report and coverage. Prints the
 totals.

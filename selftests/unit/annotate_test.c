@@ -99,7 +99,7 @@ TEST_F(command, lines_show_source_text_and_coverage_counts)
 		     "                   0            0  /sample/covered.c:28  28\n"
 		     "                   0            0  /sample/covered.c:29  last\n", self->out);
 	EXPECT_EQ(NULL, strstr(self->err, "source not read"));
-	/* Strip the first folder of the source's path. The source there has too few lines. */
+	/* Strip the first directory of the source's path. The source there has too few lines. */
 	ASSERT_EQ(0, rename("sample/covered.c", "covered.c"));
 	ASSERT_EQ(0, truncate("covered.c", 81));
 	run(self, "annotate -s 0 --source-only --prefix . --prefix-strip 1 -e " LINES " t");

@@ -132,7 +132,7 @@ static int record_once(struct recording *recording)
 
 static size_t left_out;
 
-/* Run auto_filter() with these settings; the trace's folder must be empty afterwards. */
+/* Run auto_filter() with these settings; the trace's directory must be empty afterwards. */
 static int try(FIXTURE_DATA(command) *self, char *filter)
 {
 	static char program[] = PROGRAM, name[] = "program";
@@ -140,7 +140,7 @@ static int try(FIXTURE_DATA(command) *self, char *filter)
 	int status;
 
 	memset(&r, 0, sizeof(r));
-	snprintf(r.output, sizeof(r.output), "%s/t/trace.rtd", self->folder);
+	snprintf(r.output, sizeof(r.output), "%s/t/trace.rtd", self->dir);
 	r.argv = argv;
 	r.percent = 1;
 	r.snapshot = true;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # Measures the command's speed and memory on traces of growing size.
 #
-#	bench_decode.sh COMMAND GENERATOR FOLDER [MB]...
+#	bench_decode.sh COMMAND GENERATOR DIRECTORY [MB]...
 #
 # Times are CPU times on one core, because other load affects these less. The fixed cost of a run is
 # measured with a tiny trace. The cost per record is the slope beyond the first 256 KB, in which
@@ -11,10 +11,10 @@
 # threads that migrate between four harts, with its side-car file.
 
 set -eu
-command=$1 generator=$2 folder=$3
+command=$1 generator=$2 dir=$3
 shift 3
-mkdir -p "$folder"
-trace=$folder/bench.rtd
+mkdir -p "$dir"
+trace=$dir/bench.rtd
 trap 'rm -f "$trace" "$trace.meta"' EXIT
 tiny_kb=1 first_kb=256
 
@@ -54,9 +54,9 @@ for kb in $tiny_kb $first_kb; do
 done
 
 for mb in "${@:-1}"; do
-	free=$(df -Pm "$folder" | awk 'NR == 2 { print $4 }')
+	free=$(df -Pm "$dir" | awk 'NR == 2 { print $4 }')
 	if [ "$free" -lt $((mb + 100)) ]; then
-		echo "$mb MB do not fit into $folder: only $free MB are free" >&2
+		echo "$mb MB do not fit into $dir: only $free MB are free" >&2
 		exit 1
 	fi
 	for name in "${names[@]}"; do
@@ -103,7 +103,7 @@ compare() {
 }
 
 for name in report 'decode to text'; do
-	generate "$name" $((mb << 10)) >"$folder/records"
+	generate "$name" $((mb << 10)) >"$dir/records"
 	# shellcheck disable=SC2086 # words of a command
 	compare "$name" ${commands[$name]}
 done

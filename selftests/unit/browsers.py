@@ -25,7 +25,7 @@ PR_SET_PDEATHSIG = 1
 
 class Browser:
     def __init__(self):
-        self.folder = tempfile.mkdtemp()
+        self.dir = tempfile.mkdtemp()
         self.found = []         # complaints
         self.serial = 0
         self.rest = b""
@@ -35,7 +35,7 @@ class Browser:
     def close(self):
         self.kill()
         self.process.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.dir, ignore_errors=True)
 
     # Read more bytes from the browser.
     def more(self):
@@ -84,7 +84,7 @@ class Chromium(Browser):
             os.dup2(writer, 4)
 
         self.process = subprocess.Popen(
-            ["chromium", *self.FLAGS, f"--user-data-dir={self.folder}",
+            ["chromium", *self.FLAGS, f"--user-data-dir={self.dir}",
              f"--window-size={width},{height}", "about:blank"],
             preexec_fn=pipes, close_fds=False, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)
@@ -233,8 +233,8 @@ class Firefox(Browser):
 
     def __init__(self, width, height):
         super().__init__()
-        folder = pathlib.Path(self.folder)
-        (folder / "user.js").write_text("".join(
+        dir = pathlib.Path(self.dir)
+        (dir / "user.js").write_text("".join(
             f"user_pref({json.dumps(name)}, {json.dumps(value)});\n"
             for name, value in self.SETTINGS.items()))
 
@@ -243,8 +243,8 @@ class Firefox(Browser):
 
         self.process = subprocess.Popen(
             ["firefox-esr", "--marionette", "--headless", "--no-remote",
-             "--remote-allow-system-access", "--profile", self.folder, "about:blank"],
-            env=dict(os.environ, HOME=self.folder, TMPDIR=self.folder),
+             "--remote-allow-system-access", "--profile", self.dir, "about:blank"],
+            env=dict(os.environ, HOME=self.dir, TMPDIR=self.dir),
             preexec_fn=ends_with_us, start_new_session=True, stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.socket = None
@@ -260,7 +260,7 @@ class Firefox(Browser):
         if self.process.poll() is not None:
             raise EOFError("the browser has ended")
         try:
-            port = pathlib.Path(self.folder, "MarionetteActivePort").read_text()
+            port = pathlib.Path(self.dir, "MarionetteActivePort").read_text()
         except FileNotFoundError:
             return False
         if port:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Runs the command in the test's own folder, and saves its output. */
+/* Runs the command in the test's own directory, and saves its output. */
 #ifndef SELFTESTS_UNIT_COMMAND_FIXTURE_H
 #define SELFTESTS_UNIT_COMMAND_FIXTURE_H
 
@@ -10,7 +10,7 @@
 
 #include <kselftest_harness.h>
 
-#include "folder.h"
+#include "directory.h"
 #include "gen.h"
 
 #define MAIN	0x20000ull
@@ -21,7 +21,7 @@
 #define HANGS	600
 
 FIXTURE(command) {
-	char folder[64];
+	char dir[64];
 	char out[SIZE];
 	char err[SIZE];
 	int status;
@@ -30,17 +30,17 @@ FIXTURE(command) {
 
 FIXTURE_SETUP(command)
 {
-	strcpy(self->folder, "/tmp/command_test.XXXXXX");
-	ASSERT_EQ(0, folder_enter(self->folder));
+	strcpy(self->dir, "/tmp/command_test.XXXXXX");
+	ASSERT_EQ(0, dir_enter(self->dir));
 	/* Keep tests independent of the user's defaults. */
-	ASSERT_EQ(0, setenv("XDG_CONFIG_HOME", self->folder, 1));
+	ASSERT_EQ(0, setenv("XDG_CONFIG_HOME", self->dir, 1));
 	gen_init(&self->gen, 0, 40);
 }
 
 FIXTURE_TEARDOWN(command)
 {
 	gen_free(&self->gen);
-	ASSERT_EQ(0, folder_remove(self->folder));
+	ASSERT_EQ(0, dir_remove(self->dir));
 }
 
 static inline void read_file(const char *path, char *text)
@@ -80,7 +80,7 @@ static inline void look_for_leaks(void)
 		abort();
 }
 
-/* Run the command with these arguments, in the test's folder. */
+/* Run the command with these arguments, in the test's directory. */
 static inline void __attribute__((format(printf, 2, 3)))
 run(FIXTURE_DATA(command) *self, const char *format, ...)
 {

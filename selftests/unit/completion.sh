@@ -9,8 +9,8 @@ export LC_ALL=C
 command=$(realpath "$1")
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/tap.sh
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
 
 # becomes WANTED WORD...: expect the last word's completions, sorted, to be WANTED.
 becomes() {
@@ -50,32 +50,32 @@ becomes "--symfs" report a.rtd b.rtd --sy
 at_prompt() {
 	has "$1" "$1" "the prompt of $1 completes commands, words and files" || return 0
 	printf 'sifive-trace repl\to\t\nsifive-trace decode --form\tjs\t-e on\to\t\nexit\n' |
-		PATH=$folder/bin:$PATH TERM=dumb ZDOTDIR=$folder HOME=$folder \
-		script -qec "${*:2}" /dev/null >"$folder/said" 2>&1
-	grep -q '^got: replay only.rtd' "$folder/said" &&
-		grep -q '^got: decode --format json -e only.rtd only.rtd' "$folder/said"
+		PATH=$dir/bin:$PATH TERM=dumb ZDOTDIR=$dir HOME=$dir \
+		script -qec "${*:2}" /dev/null >"$dir/said" 2>&1
+	grep -q '^got: replay only.rtd' "$dir/said" &&
+		grep -q '^got: decode --format json -e only.rtd only.rtd' "$dir/said"
 	rc=$?
-	[ $rc -eq 0 ] || sed 's/^/# /' "$folder/said"
+	[ $rc -eq 0 ] || sed 's/^/# /' "$dir/said"
 	result $rc "the prompt of $1 completes commands, words and files"
 }
 
-mkdir "$folder/here" "$folder/bin" "$folder/functions"
-: >"$folder/here/only.rtd"
+mkdir "$dir/here" "$dir/bin" "$dir/functions"
+: >"$dir/here/only.rtd"
 # A substitute for the command, which completes words but does not read the named file.
 printf '#!/bin/sh\n[ "$1" != complete ] || exec %s "$@"\necho "got: $*"\n' \
-	"$command" >"$folder/bin/sifive-trace"
-chmod +x "$folder/bin/sifive-trace"
-echo ". $PWD/tools/completion/sifive-trace.bash" >"$folder/bashrc"
-cp tools/completion/sifive-trace.zsh "$folder/functions/_sifive-trace"
-echo "fpath=($folder/functions \$fpath); autoload -U compinit; compinit -u -D" \
-	>"$folder/.zshrc"
+	"$command" >"$dir/bin/sifive-trace"
+chmod +x "$dir/bin/sifive-trace"
+echo ". $PWD/tools/completion/sifive-trace.bash" >"$dir/bashrc"
+cp tools/completion/sifive-trace.zsh "$dir/functions/_sifive-trace"
+echo "fpath=($dir/functions \$fpath); autoload -U compinit; compinit -u -D" \
+	>"$dir/.zshrc"
 completion=$PWD/tools/completion
-cd "$folder/here" || exit 1
-at_prompt bash bash --rcfile "$folder/bashrc" -i
+cd "$dir/here" || exit 1
+at_prompt bash bash --rcfile "$dir/bashrc" -i
 at_prompt zsh zsh -i
 
 has fish fish "fish completes commands, words and files" && {
-	got=$(PATH=$folder/bin:$PATH HOME=$folder fish -c "
+	got=$(PATH=$dir/bin:$PATH HOME=$dir fish -c "
 		source $completion/sifive-trace.fish
 		complete -C 'sifive-trace repl'
 		complete -C 'sifive-trace decode --format js'

@@ -9,23 +9,23 @@
 #include <unistd.h>
 #include "kselftest_harness.h"
 
-#include "folder.h"
+#include "directory.h"
 #include "target/copy.h"
 
 FIXTURE(copy)
 {
-	char folder[64];
+	char dir[64];
 };
 
 FIXTURE_SETUP(copy)
 {
-	strcpy(self->folder, "/tmp/copy_test.XXXXXX");
-	ASSERT_EQ(0, folder_enter(self->folder));
+	strcpy(self->dir, "/tmp/copy_test.XXXXXX");
+	ASSERT_EQ(0, dir_enter(self->dir));
 }
 
 FIXTURE_TEARDOWN(copy)
 {
-	ASSERT_EQ(0, folder_remove(self->folder));
+	ASSERT_EQ(0, dir_remove(self->dir));
 }
 
 static void write_text(const char *path, const char *text)
@@ -44,7 +44,7 @@ TEST_F(copy, replaces_an_existing_file)
 	EXPECT_STREQ("later", text_of("to"));
 }
 
-/* A folder can be opened, but not read. */
+/* A directory can be opened, but not read. */
 TEST_F(copy, of_unreadable_file_fails_and_creates_no_file)
 {
 	write_text("to", "earlier");

@@ -727,9 +727,9 @@ TEST_F(command, undecodable_files_are_reported)
 	run(self, "decode -e no.elf trace.rtd");
 	EXPECT_EQ(3, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "no.elf: cannot open"));
-	run(self, "decode --symfs no/folder trace.rtd");
+	run(self, "decode --symfs no/directory trace.rtd");
 	EXPECT_EQ(3, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "--symfs no/folder: cannot be read"));
+	EXPECT_NE(NULL, strstr(self->err, "--symfs no/directory: cannot be read"));
 	run(self, "decode -e " COMMAND " trace.rtd");
 	EXPECT_NE(NULL, strstr(self->err, "not a RISC-V file"));
 	run(self, "decode -e " PROGRAM " trace.rtd");

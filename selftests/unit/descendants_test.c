@@ -121,7 +121,7 @@ static void joins(FIXTURE_DATA(descendants) *self, int pid)
 	char path[TREE_FOLDER + 32];
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/%d.0", self->tree.folder, pid);
+	snprintf(path, sizeof(path), "%s/%d.0", self->tree.dir, pid);
 	file = fopen(path, "w");
 	fclose(file);
 }
@@ -144,7 +144,7 @@ static const char *file_of(FIXTURE_DATA(descendants) *self, int pid, int image)
 	char path[TREE_FOLDER + 32];
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/%d.%d", self->tree.folder, pid, image);
+	snprintf(path, sizeof(path), "%s/%d.%d", self->tree.dir, pid, image);
 	file = fopen(path, "r");
 	text[file ? fread(text, 1, sizeof(text) - 1, file) : 0] = '\0';
 	if (file)

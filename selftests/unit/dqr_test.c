@@ -164,7 +164,7 @@ TEST_F(command, header_with_other_counters_begins_another_trace)
 	EXPECT_STREQ("", self->err);
 }
 
-TEST_F(command, each_channel_has_a_separate_folder)
+TEST_F(command, each_channel_has_a_separate_directory)
 {
 	struct gen_stream stream[2];
 	uint64_t value[2] = { 0 };
@@ -211,10 +211,10 @@ TEST_F(command, data_unsupported_by_that_decoder_is_reported)
 	EXPECT_NE(NULL, strstr(self->err, "no symbol table (stripped?)"));
 	run(self, "export --format dqr -s 5 -e " PROGRAM " -o none trace.rtd");
 	EXPECT_EQ(3, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "none: cannot replace this folder"));
+	EXPECT_NE(NULL, strstr(self->err, "none: cannot replace this directory"));
 	run(self, "export --format dqr trace.rtd");
 	EXPECT_EQ(2, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "--format dqr needs a folder"));
+	EXPECT_NE(NULL, strstr(self->err, "--format dqr needs a directory"));
 }
 
 TEST_HARNESS_MAIN

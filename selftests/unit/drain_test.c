@@ -295,11 +295,11 @@ static bool has(const char *name, const char *text)
 /* The disk was full when the side-car file of sink 0 was written. */
 TEST_F(drain, unjoined_side_car_file_is_kept)
 {
-	char folder[] = "/tmp/drain_test.XXXXXX", command[64];
+	char dir[] = "/tmp/drain_test.XXXXXX", command[64];
 	unsigned int i;
 
-	ASSERT_NE(NULL, mkdtemp(folder));
-	ASSERT_EQ(0, chdir(folder));
+	ASSERT_NE(NULL, mkdtemp(dir));
+	ASSERT_EQ(0, chdir(dir));
 	self->drain.sinks = 2;
 	self->drain.sink[1] = (struct drain_sink){ .device = -1, .file = -1 };
 	for (i = 0; i < 2; i++) {
@@ -323,18 +323,18 @@ TEST_F(drain, unjoined_side_car_file_is_kept)
 	EXPECT_TRUE(has("trace.1.0.meta", "{\"version\":1,\n\"objects\":[{}],\n\"piece\":0"));
 	EXPECT_TRUE(has("trace.1.1.meta", "{\"version\":1,\n\"objects\":[{}],\n\"piece\":1"));
 	ASSERT_EQ(0, chdir("/"));
-	snprintf(command, sizeof(command), "rm -r %s", folder);
+	snprintf(command, sizeof(command), "rm -r %s", dir);
 	EXPECT_EQ(0, system(command));
 }
 
 /* Another session has begun before the last piece ended. */
 TEST_F(drain, piece_has_no_numbers_of_another_session)
 {
-	char folder[] = "/tmp/drain_test.XXXXXX", command[64];
+	char dir[] = "/tmp/drain_test.XXXXXX", command[64];
 	struct drain_sink *sink = &self->drain.sink[0];
 
-	ASSERT_NE(NULL, mkdtemp(folder));
-	ASSERT_EQ(0, chdir(folder));
+	ASSERT_NE(NULL, mkdtemp(dir));
+	ASSERT_EQ(0, chdir(dir));
 	sink->cut = cut_new(1, 40);
 	sink->from = calloc(1, sizeof(*sink->from));
 	ASSERT_NE(NULL, sink->cut);
@@ -354,7 +354,7 @@ TEST_F(drain, piece_has_no_numbers_of_another_session)
 	EXPECT_TRUE(has("trace.1.meta", "\"gaps\":0,\"gap_bytes\":0,"));
 	EXPECT_TRUE(has("trace.1.meta", "\"samples\":0,"));
 	ASSERT_EQ(0, chdir("/"));
-	snprintf(command, sizeof(command), "rm -r %s", folder);
+	snprintf(command, sizeof(command), "rm -r %s", dir);
 	EXPECT_EQ(0, system(command));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests a recording's files in a folder in which another user can create links: a link is followed
- * only if the user named it.
+ * Tests a recording's files in a directory in which another user can create links: a link is
+ * followed only if the user named it.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "kselftest_harness.h"
 
-#include "folder.h"
+#include "directory.h"
 #include "target/files.h"
 #include "target/machine.h"
 
@@ -28,21 +28,21 @@ void perf_device_file(char *name, const char *path, uint32_t index, uint32_t sin
 
 FIXTURE(files)
 {
-	char folder[64];
+	char dir[64];
 	char path[PATH_MAX];
 };
 
 FIXTURE_SETUP(files)
 {
-	strcpy(self->folder, "/tmp/files_test.XXXXXX");
-	ASSERT_EQ(0, folder_enter(self->folder));
+	strcpy(self->dir, "/tmp/files_test.XXXXXX");
+	ASSERT_EQ(0, dir_enter(self->dir));
 	umask(022);
 	ASSERT_EQ(0, files_path("trace", self->path, sizeof(self->path)));
 }
 
 FIXTURE_TEARDOWN(files)
 {
-	ASSERT_EQ(0, folder_remove(self->folder));
+	ASSERT_EQ(0, dir_remove(self->dir));
 }
 
 static void write_text(int fd, const char *text)
@@ -81,7 +81,7 @@ TEST_F(files, file_named_by_user_is_written_through_a_link)
 	EXPECT_TRUE(S_ISLNK(mode_of("trace")));
 }
 
-/* If -o is missing or names a folder, the command chooses the file's name. */
+/* If -o is missing or names a directory, the command chooses the file's name. */
 TEST_F(files, default_file_replaces_a_link)
 {
 	char path[PATH_MAX];
@@ -92,11 +92,11 @@ TEST_F(files, default_file_replaces_a_link)
 	write_text(files_create(path), "later");
 	EXPECT_STREQ("later", text_of("trace.rtd"));
 
-	ASSERT_EQ(0, mkdir("folder", 0777));
-	ASSERT_EQ(0, symlink("../target", "folder/trace.rtd"));
-	ASSERT_EQ(0, files_path("folder", path, sizeof(path)));
+	ASSERT_EQ(0, mkdir("directory", 0777));
+	ASSERT_EQ(0, symlink("../target", "directory/trace.rtd"));
+	ASSERT_EQ(0, files_path("directory", path, sizeof(path)));
 	files_remove(path);
-	EXPECT_EQ(0, mode_of("folder/trace.rtd"));
+	EXPECT_EQ(0, mode_of("directory/trace.rtd"));
 	EXPECT_STREQ("earlier", text_of("target"));
 }
 
@@ -124,7 +124,7 @@ TEST_F(files, generated_files_replace_hard_links)
 	EXPECT_STREQ("victim", text_of("victim"));
 }
 
-TEST_F(files, folder_instead_of_a_file_is_an_error)
+TEST_F(files, directory_instead_of_a_file_is_an_error)
 {
 	ASSERT_EQ(0, mkdir("trace.1", 0777));
 	EXPECT_EQ(-1, files_create(beside(self, ".1")));

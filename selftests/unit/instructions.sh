@@ -3,16 +3,16 @@
 # Measures the cost of reading a trace: the number of instructions that valgrind counts, which
 # depends neither on the machine nor on its load. Results as TAP.
 #
-#	instructions.sh COMMAND GENERATOR FOLDER
+#	instructions.sh COMMAND GENERATOR DIRECTORY
 #
 # The limits are 10 % above the cost with Debian 12's compiler. Several threads execute more
 # instructions in total, because they pass records to each other; this cost is also limited.
 
 set -u
-command=$1 generator=$2 folder=$3
+command=$1 generator=$2 dir=$3
 . "$(dirname "$0")/../tap.sh"
-mkdir -p "$folder"
-trace=$folder/instructions.rtd
+mkdir -p "$dir"
+trace=$dir/instructions.rtd
 trap 'rm -f "$trace" "$trace.meta"' EXIT
 
 # count ARGUMENT...: print the number of instructions of one run with one thread or, if set, $jobs

@@ -208,7 +208,7 @@ TEST_F(command, no_output_contains_omitted_parts)
 	}
 }
 
-#define COPIED(folder)	"{\"version\":1,\"files\":\"" folder "\",\"objects\":[{\"path\":" \
+#define COPIED(dir)	"{\"version\":1,\"files\":\"" dir "\",\"objects\":[{\"path\":" \
 			"\"/no/calls\",\"start\":196608,\"end\":200704,\"bias\":0}]}"
 
 TEST_F(command, code_is_found_in_copies_beside_the_trace)
@@ -220,11 +220,11 @@ TEST_F(command, code_is_found_in_copies_beside_the_trace)
 	run(self, "decode -s 0 --format pc kept/t");
 	EXPECT_EQ(0, self->status);
 	EXPECT_EQ(NULL, strstr(self->out, "missing"));
-	/* The side-car file must not name a folder in another place. */
+	/* The side-car file must not name a directory in another place. */
 	write_file("kept/t.meta", COPIED("../kept/t.files"), strlen(COPIED("../kept/t.files")));
 	run(self, "decode -s 0 --format pc kept/t");
 	EXPECT_NE(NULL, strstr(self->out, "missing"));
-	EXPECT_NE(NULL, strstr(self->err, "\"files\" is not the name of a folder"));
+	EXPECT_NE(NULL, strstr(self->err, "\"files\" is not the name of a directory"));
 }
 
 #define LEAF		(CODE + 0x500)

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "kselftest_harness.h"
 
-#include "folder.h"
+#include "directory.h"
 #include "kept_report.h"
 #include "target/kcore.h"
 
@@ -42,7 +42,7 @@ static const char names[] =
 
 FIXTURE(kcore)
 {
-	char folder[64];
+	char dir[64];
 	struct memory memory;
 	struct kcore kcore;
 };
@@ -61,8 +61,8 @@ FIXTURE_SETUP(kcore)
 	struct memory *memory = &self->memory;
 	size_t i, n;
 
-	strcpy(self->folder, "/tmp/kcore_test.XXXXXX");
-	ASSERT_EQ(0, folder_enter(self->folder));
+	strcpy(self->dir, "/tmp/kcore_test.XXXXXX");
+	ASSERT_EQ(0, dir_enter(self->dir));
 	memcpy(memory->elf.e_ident, ELFMAG, SELFMAG);
 	memory->elf.e_ident[EI_CLASS] = ELFCLASS64;
 	memory->elf.e_machine = EM_RISCV;
@@ -87,7 +87,7 @@ FIXTURE_SETUP(kcore)
 
 FIXTURE_TEARDOWN(kcore)
 {
-	ASSERT_EQ(0, folder_remove(self->folder));
+	ASSERT_EQ(0, dir_remove(self->dir));
 }
 
 /* Return the code at @address in the copy, or -1 if there is none. */

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "kselftest_harness.h"
 
-#include "folder.h"
+#include "directory.h"
 #include "target/launch.h"
 
 static void make(const char *name)
@@ -25,7 +25,7 @@ static void make(const char *name)
 FIXTURE(launch)
 {
 	struct launched launched;
-	char folder[64];
+	char dir[64];
 	int number;		/* a signal for the command while the program runs */
 	bool program;		/* send it to the program, too */
 	unsigned int left;
@@ -33,8 +33,8 @@ FIXTURE(launch)
 
 FIXTURE_SETUP(launch)
 {
-	strcpy(self->folder, "/tmp/launch_test.XXXXXX");
-	ASSERT_EQ(0, folder_enter(self->folder));
+	strcpy(self->dir, "/tmp/launch_test.XXXXXX");
+	ASSERT_EQ(0, dir_enter(self->dir));
 	make("keep");
 	/* A shell without job control makes its background commands ignore SIGINT. */
 	signal(SIGINT, SIG_DFL);
@@ -42,7 +42,7 @@ FIXTURE_SETUP(launch)
 
 FIXTURE_TEARDOWN(launch)
 {
-	ASSERT_EQ(0, folder_remove(self->folder));
+	ASSERT_EQ(0, dir_remove(self->dir));
 }
 
 /* Send the signal once the program is ready, then let the program continue. */
@@ -84,7 +84,7 @@ static int run(FIXTURE_DATA(launch) *self, const char *script)
 }
 
 #define UNTIL(file)	"while [ ! -e " file " ]; do sleep 0.01; done; "
-/* Start a child that no process waits for; it ends when the test removes its folder. */
+/* Start a child that no process waits for; it ends when the test removes its directory. */
 #define CHILD		"(trap '' INT TERM; while [ -e keep ]; do sleep 0.01; done) & "
 
 TEST_F(launch, program_that_handles_interrupts_keeps_its_children)

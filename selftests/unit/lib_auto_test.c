@@ -12,7 +12,7 @@
 
 FIXTURE(record)
 {
-	char folder[40];
+	char dir[40];
 	int error;	/* text of standard error */
 	int saved;
 };
@@ -43,9 +43,9 @@ FIXTURE_SETUP(record)
 	set("RECORD", "1");
 	mock_device_reset();
 	dev.status.bytes = 2000;
-	strcpy(self->folder, "/tmp/lib_auto_test.XXXXXX");
-	ASSERT_NE(NULL, mkdtemp(self->folder));
-	ASSERT_EQ(0, chdir(self->folder));
+	strcpy(self->dir, "/tmp/lib_auto_test.XXXXXX");
+	ASSERT_NE(NULL, mkdtemp(self->dir));
+	ASSERT_EQ(0, chdir(self->dir));
 	self->saved = dup(STDERR_FILENO);
 	self->error = open("error", O_RDWR | O_CREAT | O_APPEND, 0600);
 	unlink("error");
@@ -54,7 +54,7 @@ FIXTURE_SETUP(record)
 FIXTURE_TEARDOWN(record)
 {
 	EXPECT_EQ(0, chdir("/"));
-	EXPECT_EQ(0, rmdir(self->folder));
+	EXPECT_EQ(0, rmdir(self->dir));
 }
 
 /* Run the constructor; return what it printed to standard error. */
@@ -192,7 +192,7 @@ TEST_F(record, uses_defaults)
 	auto_stop();
 	EXPECT_FALSE(dev.running);
 	EXPECT_NOTHING_HELD();
-	ASSERT_EQ(0, chdir(self->folder));
+	ASSERT_EQ(0, chdir(self->dir));
 	ASSERT_EQ(0, stat("trace.rtd", &st));
 	EXPECT_EQ(2000, st.st_size);
 	EXPECT_EQ(0, unlink("trace.rtd"));

@@ -107,7 +107,7 @@ TEST_F(filter, accepts_quoted_object_names)
 	ASSERT_EQ(0, load(self, text));
 	EXPECT_TRUE(HAS(at));
 	EXPECT_FALSE(HAS(at + 1));
-	program_invocation_name = "./a folder/# a  name";
+	program_invocation_name = "./a directory/# a  name";
 	ASSERT_EQ(0, load(self, text));
 	EXPECT_FALSE(HAS(at));
 	EXPECT_TRUE(HAS(at + 1));

@@ -16,7 +16,7 @@ FIXTURE(meta)
 {
 	struct sifive_trace *trace;
 	struct sifive_trace_options options;
-	char folder[40];
+	char dir[40];
 	struct json_object *json;
 	struct meta meta;
 };
@@ -32,9 +32,9 @@ FIXTURE_SETUP(meta)
 	dev.status.bytes = 3000;
 	dev.sink[0].src_bits = 2;
 	dev.sink[0].encoders = 3;
-	strcpy(self->folder, "/tmp/lib_meta_test.XXXXXX");
-	ASSERT_NE(NULL, mkdtemp(self->folder));
-	ASSERT_EQ(0, chdir(self->folder));
+	strcpy(self->dir, "/tmp/lib_meta_test.XXXXXX");
+	ASSERT_NE(NULL, mkdtemp(self->dir));
+	ASSERT_EQ(0, chdir(self->dir));
 	self->options = (struct sifive_trace_options)SIFIVE_TRACE_OPTIONS;
 	self->trace = sifive_trace_open();
 	ASSERT_NE(NULL, self->trace);
@@ -46,7 +46,7 @@ FIXTURE_TEARDOWN(meta)
 	json_object_put(self->json);
 	meta_free(&self->meta);
 	EXPECT_EQ(0, chdir("/"));
-	EXPECT_EQ(0, rmdir(self->folder));
+	EXPECT_EQ(0, rmdir(self->dir));
 }
 
 static struct json_object *parse(const char *name)
@@ -227,7 +227,7 @@ TEST_F(meta, with_callers_is_private)
 	unlink("out.rtd.meta");
 }
 
-/* A regular file has a side-car file, whatever its folder; a pipe has none. */
+/* A regular file has a side-car file, whatever its directory; a pipe has none. */
 TEST_F(meta, exists_for_regular_files_only)
 {
 	char shm[] = "/dev/shm/lib_meta_test.rtd";

@@ -17,7 +17,7 @@
 FIXTURE(trace)
 {
 	perfEvent list[1];
-	char folder[32];
+	char dir[32];
 	char file[48];
 };
 
@@ -29,9 +29,9 @@ FIXTURE_SETUP(trace)
 	mock_device_reset();
 	memset(self->list, 0, sizeof(self->list));
 	self->list[0].code = HW_CPU_CYCLES;
-	strcpy(self->folder, "/tmp/lib_trace_test.XXXXXX");
-	ASSERT_NE(NULL, mkdtemp(self->folder));
-	sprintf(self->file, "%s/out", self->folder);
+	strcpy(self->dir, "/tmp/lib_trace_test.XXXXXX");
+	ASSERT_NE(NULL, mkdtemp(self->dir));
+	sprintf(self->file, "%s/out", self->dir);
 	ASSERT_EQ(0, perfInit(2, 1));
 	ASSERT_EQ(0, perfManualInit(self->list, 1, 6, perfCount_Delta, 4096));
 }
@@ -43,7 +43,7 @@ FIXTURE_TEARDOWN(trace)
 	EXPECT_NOTHING_HELD();
 	EXPECT_EQ(0, dev.lost_stores);
 	unlink(self->file);
-	rmdir(self->folder);
+	rmdir(self->dir);
 }
 
 /* Return whether @path contains the captured bytes. */
@@ -195,7 +195,7 @@ TEST_F(trace, file_contains_the_capture)
 
 TEST_F(trace, default_file_is_trace_rtd)
 {
-	ASSERT_EQ(0, chdir(self->folder));
+	ASSERT_EQ(0, chdir(self->dir));
 	dev.status.bytes = 100;
 	EXPECT_EQ(0, perfWriteTrace(NULL));
 	EXPECT_TRUE(holds_capture("trace.rtd", 100));
@@ -212,7 +212,7 @@ TEST_F(trace, each_sink_has_a_separate_file)
 	dev.status.sinks = 2;
 	dev.sink[0] = (struct sifive_trace_sink){ .offset = 0, .bytes = 300 };
 	dev.sink[1] = (struct sifive_trace_sink){ .offset = 300, .bytes = 700 };
-	ASSERT_EQ(0, chdir(self->folder));
+	ASSERT_EQ(0, chdir(self->dir));
 	EXPECT_EQ(0, perfWriteTrace(NULL));
 	EXPECT_TRUE(holds_capture("trace.0.rtd", 300));
 	memmove(dev.capture, dev.capture + 300, 700);
@@ -221,10 +221,10 @@ TEST_F(trace, each_sink_has_a_separate_file)
 	EXPECT_EQ(0, unlink("trace.0.rtd"));
 	EXPECT_EQ(0, unlink("trace.1.rtd"));
 
-	/* A file name without an extension, in a folder whose name contains a dot. */
+	/* A file name without an extension, in a directory whose name contains a dot. */
 	ASSERT_EQ(0, mkdir("a.b", 0700));
 	EXPECT_EQ(0, perfWriteTrace("a.b/trace"));
-	snprintf(name, sizeof(name), "%s/a.b/trace.1", self->folder);
+	snprintf(name, sizeof(name), "%s/a.b/trace.1", self->dir);
 	EXPECT_EQ(0, access(name, F_OK));
 	EXPECT_EQ(0, unlink("a.b/trace.0"));
 	EXPECT_EQ(0, unlink("a.b/trace.1"));
@@ -253,7 +253,7 @@ TEST_F(trace, only_the_named_file_is_written_through_a_link)
 	struct stat status;
 
 	dev.status.bytes = 100;
-	ASSERT_EQ(0, chdir(self->folder));
+	ASSERT_EQ(0, chdir(self->dir));
 	close(open("precious", O_WRONLY | O_CREAT, 0600));
 	ASSERT_EQ(0, symlink("precious", "t.rtd"));
 	EXPECT_EQ(0, perfWriteTrace("t.rtd"));
@@ -279,7 +279,7 @@ TEST_F(trace, only_the_named_file_is_written_through_a_link)
 TEST_F(trace, kernel_names_of_an_earlier_trace_are_removed)
 {
 	dev.status.bytes = 100;
-	ASSERT_EQ(0, chdir(self->folder));
+	ASSERT_EQ(0, chdir(self->dir));
 	close(open("out.kallsyms", O_WRONLY | O_CREAT, 0600));
 	EXPECT_ERROR(perfWriteTrace("/proc/none/out"), "cannot create");
 	EXPECT_EQ(0, access("out.kallsyms", F_OK));
@@ -293,7 +293,7 @@ TEST_F(trace, named_pipe_receives_the_whole_trace)
 	pid_t reader;
 	int status;
 
-	ASSERT_EQ(0, chdir(self->folder));
+	ASSERT_EQ(0, chdir(self->dir));
 	ASSERT_EQ(0, mkfifo("pipe", 0600));
 	reader = fork();
 	if (!reader) {

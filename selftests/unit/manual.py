@@ -5,7 +5,7 @@ synopsis and options, and no others; export's page lists each format.
 
 	manual.py PAGES COMMAND...
 
-PAGES is the folder of the manual pages. COMMAND is the command, or a folder with its output
+PAGES is the directory of the manual pages. COMMAND is the command, or a directory with its output
 from another machine: NAME.help from --help, NAME.options from "complete NAME -".
 """
 import glob

@@ -4,17 +4,17 @@
 # must need less than 64 MB for any trace; report --diff of two traces with 128 sources, less than
 # 96 MB, and with several threads, less than 128 MB.
 #
-#	memory.sh COMMAND GENERATOR FOLDER
+#	memory.sh COMMAND GENERATOR DIRECTORY
 
 set -u
-command=$(realpath "$1") generator=$(realpath "$2") folder=$3
+command=$(realpath "$1") generator=$(realpath "$2") dir=$3
 . "$(dirname "$0")/../tap.sh"
 limit_kb=$((64 << 10))
 has time time "how much memory reading a trace takes" || { results_end; exit; }
-mkdir -p "$folder"
-folder=$(mktemp -d "$folder/memory.XXXXXX")
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
+mkdir -p "$dir"
+dir=$(mktemp -d "$dir/memory.XXXXXX")
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
 
 # report --diff keeps one trace's results while it reads the other.
 both_kb=$((96 << 10))

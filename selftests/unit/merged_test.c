@@ -253,13 +253,13 @@ TEST_F(command, unmergeable_arguments_are_refused)
 	EXPECT_LT(1000, status.st_size);
 }
 
-TEST_F(command, temporary_files_need_a_folder_with_free_space)
+TEST_F(command, temporary_files_need_a_directory_with_free_space)
 {
 	make_traces();
 	ASSERT_EQ(0, setenv("TMPDIR", "none", 1));
 	run(self, "report a.rtd b.rtd");
 	EXPECT_EQ(3, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "none: cannot create a temporary file: No such file or directory; name another folder with TMPDIR"))
+	EXPECT_NE(NULL, strstr(self->err, "none: cannot create a temporary file: No such file or directory; name another directory with TMPDIR"))
 		TH_LOG("%s", self->err);
 	ASSERT_EQ(0, setenv("TMPDIR", "a.rtd", 1));
 	run(self, "report a.rtd b.rtd");
@@ -273,15 +273,15 @@ TEST_F(command, temporary_files_need_a_folder_with_free_space)
 	EXPECT_EQ(3 << 8, system("trap '' XFSZ; ulimit -f 2; " COMMAND " report a.rtd b.rtd 2>err.txt >out.txt"));
 	read_file("err.txt", self->err);
 	EXPECT_NE(NULL, strstr(self->err, "tmp: cannot write: File too large")) TH_LOG("%s", self->err);
-	EXPECT_NE(NULL, strstr(self->err, "tmp: traces are merged in a temporary file of about 1 MB: set TMPDIR to a folder with that much space"))
+	EXPECT_NE(NULL, strstr(self->err, "tmp: traces are merged in a temporary file of about 1 MB: set TMPDIR to a directory with that much space"))
 		TH_LOG("%s", self->err);
 	read_file("out.txt", self->out);
 	EXPECT_STREQ("", self->out);
 	EXPECT_TRUE(is_clean());
 }
 
-/* Return whether a process has an unnamed file of this folder open. */
-static bool has_temporary(pid_t process, const char *folder)
+/* Return whether a process has an unnamed file of this directory open. */
+static bool has_temporary(pid_t process, const char *dir)
 {
 	char path[64], link[512];
 	bool found = false;
@@ -294,24 +294,24 @@ static bool has_temporary(pid_t process, const char *folder)
 		if (length < 0)
 			continue;
 		link[length] = '\0';
-		found |= !strncmp(link, folder, strlen(folder)) && strstr(link, " (deleted)");
+		found |= !strncmp(link, dir, strlen(dir)) && strstr(link, " (deleted)");
 	}
 	return found;
 }
 
 TEST_F(command, temporary_merged_trace_is_unlinked_while_read)
 {
-	char folder[128], byte;
+	char dir[128], byte;
 	int to, from, status;
 	pid_t child;
 
 	make_traces();
-	snprintf(folder, sizeof(folder), "%s/tmp/", self->folder);
+	snprintf(dir, sizeof(dir), "%s/tmp/", self->dir);
 	/* The command waits for room in the pipe, with the trace open. */
 	child = start_command("decode -q --format json a.rtd b.rtd", &to, &from);
 	ASSERT_LT(0, fcntl(from, F_SETPIPE_SZ, 4096));
 	ASSERT_EQ(1, read(from, &byte, 1));
-	EXPECT_TRUE(has_temporary(child, folder));
+	EXPECT_TRUE(has_temporary(child, dir));
 	EXPECT_TRUE(is_clean());
 	EXPECT_EQ(0, kill(child, SIGKILL));
 	EXPECT_EQ(child, waitpid(child, &status, 0));

@@ -518,7 +518,7 @@ TEST_F(command, ctf_export_is_read_by_babeltrace)
 	/* Existing files are not overwritten. */
 	run(self, "export -q --format ctf -o ctf trace.rtd");
 	EXPECT_EQ(3, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "ctf: cannot replace this folder"));
+	EXPECT_NE(NULL, strstr(self->err, "ctf: cannot replace this directory"));
 }
 
 /*

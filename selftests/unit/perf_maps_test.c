@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "kselftest_harness.h"
 
-#include "folder.h"
+#include "directory.h"
 #include "generated.h"
 #include "kept_report.h"
 #include "perf_map.h"
@@ -28,7 +28,7 @@ static const char text[] =
 
 FIXTURE(maps)
 {
-	char folder[64];
+	char dir[64];
 	char path[64];
 	char copy[128];
 	struct perf_maps maps;
@@ -44,17 +44,17 @@ static void put(const char *path, const char *content)
 
 FIXTURE_SETUP(maps)
 {
-	strcpy(self->folder, "/tmp/perf_maps_test.XXXXXX");
-	ASSERT_EQ(0, folder_enter(self->folder));
+	strcpy(self->dir, "/tmp/perf_maps_test.XXXXXX");
+	ASSERT_EQ(0, dir_enter(self->dir));
 	snprintf(self->path, sizeof(self->path), "/tmp/perf-%d.map", (int)getpid());
 	snprintf(self->copy, sizeof(self->copy), "copies%s", self->path);
-	self->maps.folder = "copies";
+	self->maps.dir = "copies";
 }
 
 FIXTURE_TEARDOWN(maps)
 {
 	unlink(self->path);
-	ASSERT_EQ(0, folder_remove(self->folder));
+	ASSERT_EQ(0, dir_remove(self->dir));
 }
 
 /* ---- copying ---------------------------------------------------------------- */
@@ -161,7 +161,7 @@ TEST_F(maps, need_not_exist)
 	EXPECT_NE(0, access("copies", F_OK));
 }
 
-/* Write a copy into the folder, not where a link leads. */
+/* Write a copy into the directory, not where a link leads. */
 TEST_F(maps, replace_a_link)
 {
 	put(self->path, text);

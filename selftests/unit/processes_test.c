@@ -32,7 +32,7 @@ FIXTURE_SETUP(processes)
 FIXTURE_TEARDOWN(processes)
 {
 	tree_close(&self->tree);
-	EXPECT_EQ(-1, access(self->tree.folder, F_OK));
+	EXPECT_EQ(-1, access(self->tree.dir, F_OK));
 	meta_free(&self->meta);
 	unlink(self->path);
 }
@@ -41,7 +41,7 @@ static FILE *begin(FIXTURE_DATA(processes) *self, int pid, int image)
 {
 	char name[64];
 
-	snprintf(name, sizeof(name), "%s/%d.%d", self->tree.folder, pid, image);
+	snprintf(name, sizeof(name), "%s/%d.%d", self->tree.dir, pid, image);
 	return fopen(name, "w");
 }
 

@@ -5,7 +5,7 @@
 #
 #	reader.sh COMMAND HEADER LIBRARY PAGE TRACE...
 #
-# FLAGS in the environment: compiler flags for the example, instead of the folders of header and
+# FLAGS in the environment: compiler flags for the example, instead of the directories of header and
 # library.
 
 set -u
@@ -15,10 +15,10 @@ shift 4
 . "$(dirname "$0")/../tap.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-folder=$(dirname "$library")
+dir=$(dirname "$library")
 include=$(dirname "$header")
-flags=${FLAGS:--I$include -L$folder -lsifive-trace-read}
-export LD_LIBRARY_PATH=$folder
+flags=${FLAGS:--I$include -L$dir -lsifive-trace-read}
+export LD_LIBRARY_PATH=$dir
 
 # check NAME COMMAND...: expect the command to succeed and to print nothing.
 check() {

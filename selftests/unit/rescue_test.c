@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "kselftest_harness.h"
 
-#include "folder.h"
+#include "directory.h"
 #include "kept_report.h"
 #include "target/capture.h"
 #include "target/files.h"
@@ -127,7 +127,7 @@ int losses_samples(const struct sifive_trace_status *state)
 
 FIXTURE(rescue)
 {
-	char folder[64];
+	char dir[64];
 	struct drain drain;
 	struct capture_mark mark;
 	bool finished;
@@ -137,8 +137,8 @@ FIXTURE_SETUP(rescue)
 {
 	FILE *file;
 
-	strcpy(self->folder, "/tmp/rescue_test.XXXXXX");
-	ASSERT_EQ(0, folder_enter(self->folder));
+	strcpy(self->dir, "/tmp/rescue_test.XXXXXX");
+	ASSERT_EQ(0, dir_enter(self->dir));
 	file = fopen("trace.meta", "w");
 	ASSERT_NE(NULL, file);
 	ASSERT_EQ(0, fclose(file));
@@ -158,7 +158,7 @@ FIXTURE_SETUP(rescue)
 
 FIXTURE_TEARDOWN(rescue)
 {
-	ASSERT_EQ(0, folder_remove(self->folder));
+	ASSERT_EQ(0, dir_remove(self->dir));
 }
 
 TEST_F(rescue, capture_of_the_program_is_completed)

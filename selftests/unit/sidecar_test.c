@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include "kselftest_harness.h"
 
-#include "folder.h"
+#include "directory.h"
 #include "target/files.h"
 #include "target/machine.h"
 #include "target/sidecar.h"
@@ -73,15 +73,15 @@ static const struct trigger_hit hit = { .function = "f" };
 
 FIXTURE(sidecar)
 {
-	char folder[64];
+	char dir[64];
 };
 
 FIXTURE_SETUP(sidecar)
 {
 	FILE *file;
 
-	strcpy(self->folder, "/tmp/sidecar_test.XXXXXX");
-	ASSERT_EQ(0, folder_enter(self->folder));
+	strcpy(self->dir, "/tmp/sidecar_test.XXXXXX");
+	ASSERT_EQ(0, dir_enter(self->dir));
 	file = fopen("trace.meta", "w");
 	ASSERT_NE(NULL, file);
 	ASSERT_LE(0, fputs(FINISHED, file));
@@ -90,7 +90,7 @@ FIXTURE_SETUP(sidecar)
 
 FIXTURE_TEARDOWN(sidecar)
 {
-	ASSERT_EQ(0, folder_remove(self->folder));
+	ASSERT_EQ(0, dir_remove(self->dir));
 }
 
 /* Limit the size of files to this many bytes, to simulate a full disk. */
@@ -196,7 +196,7 @@ TEST_F(sidecar, symbolic_links_are_not_followed)
 }
 
 /*
- * Another user who can write to the folder must not get the text of a file that this user cannot
+ * Another user who can write to the directory must not get the text of a file that this user cannot
  * read.
  */
 TEST_F(sidecar, links_are_not_read)

@@ -9,7 +9,7 @@
 
 #include <kselftest_harness.h>
 
-#include "folder.h"
+#include "directory.h"
 #include "image.h"
 #include "kept_report.h"
 #include "symbols.h"
@@ -17,7 +17,7 @@
 #define BIAS	0x3f80000000ull
 
 FIXTURE(symbols) {
-	char folder[64];
+	char dir[64];
 	char id[IMAGE_BUILD_ID_SIZE];
 	uint64_t area;
 	struct meta meta;
@@ -64,8 +64,8 @@ static uint64_t address_of(const char *object, const char *function)
 
 FIXTURE_SETUP(symbols)
 {
-	strcpy(self->folder, "/tmp/symbols_test.XXXXXX");
-	ASSERT_EQ(0, folder_enter(self->folder));
+	strcpy(self->dir, "/tmp/symbols_test.XXXXXX");
+	ASSERT_EQ(0, dir_enter(self->dir));
 	ASSERT_TRUE(image_build_id(OBJECT, self->id));
 	ASSERT_EQ(40, strlen(self->id));
 	self->area = address_of(OBJECT, "_ZN3geo4areaEii") + BIAS;
@@ -82,7 +82,7 @@ FIXTURE_SETUP(symbols)
 FIXTURE_TEARDOWN(symbols)
 {
 	symbols_close(self->symbols);
-	ASSERT_EQ(0, folder_remove(self->folder));
+	ASSERT_EQ(0, dir_remove(self->dir));
 }
 
 static bool find(FIXTURE_DATA(symbols) *self, uint64_t address)

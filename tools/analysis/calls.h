@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Defines an analysis's state, open calls and counts. Private to this folder's files. */
+/* Defines an analysis's state, open calls and counts. Private to this directory's files. */
 #ifndef SIFIVE_TRACE_CALLS_H
 #define SIFIVE_TRACE_CALLS_H
 

@@ -50,7 +50,7 @@ static const struct cli_option decode_options[] = {
 	  .help = "how to show a counter: as its count since the previous record of the same source and channel (default); as its value or, in a trace of Delta counts, its count since the header; or as the number in the trace. '-' stands for an unknown number.",
 	  .set = cli_word, .offset = offsetof(struct decode, output.values) },
 	{ .letter = 'o', .name = "output", .value = "PATH",
-	  .help = "file to write to (default: standard output); folder for perf",
+	  .help = "file to write to (default: standard output); directory for perf",
 	  .set = cli_text, .offset = offsetof(struct decode, common.output) },
 	{ .name = NULL }
 };

@@ -25,7 +25,7 @@ enum values {
  * @input:	the trace, for data that is known only at its end
  * @meta:	side-car file of the trace
  * @hz:		ticks per second, or 0 if unknown
- * @output:	-o: a file or, for formats with several files, a folder; or NULL for the default
+ * @output:	-o: a file or, for formats with several files, a directory; or NULL for the default
  * @values:	enum values
  * @backwards:	number of counts that went backwards, for format_counter()
  * @channels:	show each record's channel, because several are decoded

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Writes the text files of SiFive's decoder, which Freedom Studio and Trace Compass read: BASE.perf
- * with everything, and in a folder perf/ BASE.address, BASE.callret and one BASE.perfchannelN per
- * counter.
+ * with everything, and in a directory perf/ BASE.address, BASE.callret and one BASE.perfchannelN
+ * per counter.
  *
  * The files have one line for each word that completes an address or a counter, in the order of the
  * words. A counter is complete when its upper part or the next word arrives.
@@ -58,7 +58,7 @@ struct perf {
 	struct symbols	*symbols;
 	struct code	*code;
 	struct recent	recent[RECENT];
-	char		folder[PATH_MAX];
+	char		dir[PATH_MAX];
 	char		base[NAME_MAX];
 	struct output	*file[FILES];
 	char		*name[FILES];	/* their paths */
@@ -80,11 +80,11 @@ struct place {
 	struct symbol	symbol;
 };
 
-static int make_folder(const char *path)
+static int make_dir(const char *path)
 {
 	if (!mkdir(path, 0777) || errno == EEXIST)
 		return 0;
-	report("%s: cannot create this folder: %s", path, strerror(errno));
+	report("%s: cannot create this directory: %s", path, strerror(errno));
 	return -1;
 }
 
@@ -98,10 +98,10 @@ static void file_path(const struct perf *perf, unsigned int which, char *path,
 	};
 
 	if (which < PERFREC_COUNTERS)
-		snprintf(path, size, "%s/perf/%s.perfchannel%u", perf->folder,
+		snprintf(path, size, "%s/perf/%s.perfchannel%u", perf->dir,
 			 perf->base, which);
 	else
-		snprintf(path, size, "%s/%s%s.%s", perf->folder,
+		snprintf(path, size, "%s/%s%s.%s", perf->dir,
 			 which == FILE_ALL ? "" : "perf/", perf->base,
 			 names[which]);
 }
@@ -121,26 +121,26 @@ static int remove_old(const struct perf *perf, const struct options *options)
 	return 0;
 }
 
-/* Use the folder given with -o, or else the trace's. */
-static int set_folder(struct perf *perf, const struct format_options *options)
+/* Use the directory given with -o, or else the trace's. */
+static int set_dir(struct perf *perf, const struct format_options *options)
 {
 	const char *slash = strrchr(options->trace, '/');
 	int length;
 
 	if (options->output)
-		length = snprintf(perf->folder, sizeof(perf->folder), "%s",
+		length = snprintf(perf->dir, sizeof(perf->dir), "%s",
 				  options->output);
 	else if (slash)
-		length = snprintf(perf->folder, sizeof(perf->folder), "%.*s",
+		length = snprintf(perf->dir, sizeof(perf->dir), "%.*s",
 				  (int)(slash - options->trace) + 1,
 				  options->trace);
 	else
-		length = snprintf(perf->folder, sizeof(perf->folder), ".");
-	if (length >= (int)sizeof(perf->folder)) {
+		length = snprintf(perf->dir, sizeof(perf->dir), ".");
+	if (length >= (int)sizeof(perf->dir)) {
 		report("%s: path too long", options->trace);
 		return -1;
 	}
-	return options->output ? make_folder(perf->folder) : 0;
+	return options->output ? make_dir(perf->dir) : 0;
 }
 
 static void *perf_open(const struct format_options *options)
@@ -172,7 +172,7 @@ static void *perf_open(const struct format_options *options)
 	dot = strrchr(perf->base, '.');
 	if (dot && dot != perf->base)
 		*dot = '\0';
-	if (set_folder(perf, options) || remove_old(perf, options->input->options)) {
+	if (set_dir(perf, options) || remove_old(perf, options->input->options)) {
 		code_free(perf->code);
 		free(perf);
 		return NULL;
@@ -224,8 +224,8 @@ static struct output *create_file(struct perf *perf, unsigned int which,
 	/* Reset below, once the file is open. */
 	perf->failed = true;
 	if (which != FILE_ALL) {
-		snprintf(path, sizeof(path), "%s/perf", perf->folder);
-		if (make_folder(path))
+		snprintf(path, sizeof(path), "%s/perf", perf->dir);
+		if (make_dir(path))
 			return NULL;
 	}
 	file_path(perf, which, path, sizeof(path));

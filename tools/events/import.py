@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Write NAME.events in this folder for each SiFive core in a Linux kernel's perf.
+"""Write NAME.events in this directory for each SiFive core in a Linux kernel's perf.
 
 	import.py KERNEL-SOURCE [FAMILY...]
 
@@ -29,8 +29,8 @@ def kernel_version(source):
     return ".".join(p.group(1) for p in parts) if all(parts) else source.name
 
 
-def events(folder):
-    for path in sorted(folder.glob("*.json")):
+def events(dir):
+    for path in sorted(dir.glob("*.json")):
         found = [(e["EventName"], int(e["EventCode"], 0))
                  for e in json.loads(path.read_text()) if "EventCode" in e]
         if found:
@@ -61,9 +61,9 @@ def main():
     families = {}
     mapfile = source / "tools/perf/pmu-events/arch/riscv/mapfile.csv"
     for line in mapfile.read_text().splitlines():
-        cpu, _, folder = (line.split(",") + ["", ""])[:3]
-        if not line.startswith("#") and folder.startswith("sifive/"):
-            families.setdefault(folder[len("sifive/"):], []).append(cpu)
+        cpu, _, dir = (line.split(",") + ["", ""])[:3]
+        if not line.startswith("#") and dir.startswith("sifive/"):
+            families.setdefault(dir[len("sifive/"):], []).append(cpu)
     wanted = sys.argv[2:] or families
     for family in wanted:
         if family not in families:

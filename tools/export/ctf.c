@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Writes the Common Trace Format 1.8: a folder with "metadata", which describes the events, and
+ * Writes the Common Trace Format 1.8: a directory with "metadata", which describes the events, and
  * a stream of packets per thread.
  *
  * Calls have the names and fields of LTTng's function tracing, which Trace Compass shows as call
@@ -427,8 +427,8 @@ static const struct analysis_ops ctf_ops = {
 
 const struct exporter export_ctf = {
 	.name = "ctf",
-	.help = "a folder in the Common Trace Format, for Trace Compass and babeltrace2",
-	.to_folder = true,
+	.help = "a directory in the Common Trace Format, for Trace Compass and babeltrace2",
+	.to_dir = true,
 	.all_calls = true,
 	.begin = ctf_begin,
 	.ops = &ctf_ops,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Writes input for SiFive's decoder: a folder for each channel, with a trace with one header per
+ * Writes input for SiFive's decoder: a directory for each channel, with a trace with one header per
  * source, settings for each program or shared object that occurs in the trace, and copies of these
  * objects relocated to their load addresses.
  *
@@ -269,8 +269,8 @@ static void fail(struct dqr *dqr, const char *path)
 	dqr->failed = true;
 }
 
-/* Create a folder of the export; return false on failure. */
-static bool make_folder(struct dqr *dqr, const char *name)
+/* Create a directory of the export; return false on failure. */
+static bool make_dir(struct dqr *dqr, const char *name)
 {
 	char path[PATH_MAX];
 
@@ -292,7 +292,7 @@ static bool open_part(struct dqr *dqr, struct channel *channel)
 	else
 		snprintf(channel->name, sizeof(channel->name), "channel%u",
 			 channel->number);
-	if (!make_folder(dqr, channel->name))
+	if (!make_dir(dqr, channel->name))
 		return false;
 	snprintf(channel->path, sizeof(channel->path), "%s/%s/trace.rtd",
 		 dqr->export->common.output, channel->name);
@@ -490,7 +490,7 @@ static void copy_objects(struct dqr *dqr)
 	char path[PATH_MAX];
 	unsigned int i;
 
-	if (!dqr->objects || dqr->failed || !make_folder(dqr, "objects"))
+	if (!dqr->objects || dqr->failed || !make_dir(dqr, "objects"))
 		return;
 	for (i = 0; i < dqr->objects && !dqr->failed; i++) {
 		const struct object *object = &dqr->object[i];
@@ -571,8 +571,8 @@ static int dqr_run(struct export *export)
 
 const struct exporter export_dqr = {
 	.name = "dqr",
-	.help = "a folder that SiFive's decoder reads: traces, settings, programs",
-	.to_folder = true,
+	.help = "a directory that SiFive's decoder reads: traces, settings, programs",
+	.to_dir = true,
 	.all_calls = true,
 	.run = dqr_run,
 };

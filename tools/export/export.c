@@ -37,7 +37,7 @@ static const struct cli_option export_options[] = {
 	  .help = "name of the program or shared object that bolt and profgen describe (default: the program)",
 	  .set = cli_text, .offset = offsetof(struct export, object) },
 	{ .letter = 'o', .name = "output", .value = "PATH",
-	  .help = "file to write to (default: standard output); for ctf and dqr a folder, which must be empty or not exist",
+	  .help = "file to write to (default: standard output); for ctf and dqr a directory, which must be empty or not exist",
 	  .set = cli_text, .offset = offsetof(struct export, common.output) },
 	{ .name = NULL }
 };
@@ -257,15 +257,15 @@ size_t export_object(struct export *export, uint64_t *address)
 }
 
 /* Viewers would treat leftover files of another trace as part of this one. */
-static int make_folder(const char *path)
+static int make_dir(const char *path)
 {
 	if (rmdir(path) && errno != ENOENT) {
-		report("%s: cannot replace this folder: %s (name one that is empty or does not exist)",
+		report("%s: cannot replace this directory: %s (name one that is empty or does not exist)",
 		       path, strerror(errno));
 		return -1;
 	}
 	if (mkdir(path, 0777)) {
-		report("%s: cannot create this folder: %s", path, strerror(errno));
+		report("%s: cannot create this directory: %s", path, strerror(errno));
 		return -1;
 	}
 	return 0;
@@ -274,7 +274,7 @@ static int make_folder(const char *path)
 /* Return whether the format writes one file while the trace is being read. */
 static bool at_once(const struct exporter *exporter)
 {
-	return !exporter->to_folder && !exporter->of_tree;
+	return !exporter->to_dir && !exporter->of_tree;
 }
 
 /* An empty result would suggest that the program did nothing. */
@@ -300,7 +300,7 @@ static int read_trace(struct export *export, const struct exporter *exporter)
 		export->out = output_open(export->common.output);
 	if (at_once(exporter) && !export->out)
 		return EXIT_UNREADABLE;
-	if (exporter->to_folder && make_folder(export->common.output))
+	if (exporter->to_dir && make_dir(export->common.output))
 		return EXIT_UNREADABLE;
 	if (exporter->run)
 		return exporter->run(export) ? EXIT_UNREADABLE : EXIT_OK;
@@ -391,8 +391,8 @@ static int command_export(int argc, char **argv)
 	if (exporter->all_calls && !options_all_calls(&export.common))
 		return usage_error("export: --format %s always contains all calls: --time-threshold cannot be combined with it",
 				   exporter->name);
-	if (exporter->to_folder && !export.common.output)
-		return usage_error("export: --format %s needs a folder: give -o FOLDER",
+	if (exporter->to_dir && !export.common.output)
+		return usage_error("export: --format %s needs a directory: give -o DIRECTORY",
 				   exporter->name);
 	return run(&export, exporter);
 }

@@ -22,7 +22,7 @@
  * @weighed_by:	weight of the tree as enum tree_weight; valid in @end
  * @input:	the trace
  * @analysis:	analysis that finds the calls
- * @out:	the output; NULL if it is a folder, and, for exporters of trees, NULL until @end
+ * @out:	the output; NULL if it is a directory, and, for exporters of trees, NULL until @end
  * @tree:	the call tree, for exporters that build it
  * @untimed:	number of records among calls that are left out because they have no time
  * @private:	the exporter's own state
@@ -47,7 +47,7 @@ struct export {
  * @help:	description of the format
  * @missing:	why this build does not have the format, or NULL; if set, only the names are
  *		valid
- * @to_folder:	the format has several files: --output is a folder
+ * @to_dir:	the format has several files: --output is a directory
  * @of_tree:	the exporter writes a tree in @end, with a branch per thread
  * @begin:	called before the trace is read; returns -1 after printing an error
  * @ops:	callbacks while the trace is being read; the context is the struct export. NULL
@@ -65,7 +65,7 @@ struct exporter {
 	const char		*name;
 	const char		*help;
 	const char		*missing;
-	bool			to_folder;
+	bool			to_dir;
 	bool			of_tree;
 	bool			flow;
 	bool			all_calls;

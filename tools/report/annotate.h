@@ -13,8 +13,8 @@
  * struct annotate - the options of annotate
  * @top:	number of functions to show if none is named
  * @source_only, @no_source: set to omit instructions, or source lines
- * @prefix:	folder to prepend to all absolute paths of source files, or NULL for none
- * @strip:	number of leading folders to remove from these paths first
+ * @prefix:	directory to prepend to all absolute paths of source files, or NULL for none
+ * @strip:	number of leading directories to remove from these paths first
  */
 struct annotate {
 	struct options	common;
@@ -36,7 +36,7 @@ void annotate_sources_free(struct annotate_sources *sources);
 
 /**
  * annotate_sources_line() - return the text of a source line
- * @folder:	folder in which the file was compiled, or NULL if unknown
+ * @dir:	directory in which the file was compiled, or NULL if unknown
  * @file:	path of the file as given to the compiler
  * @line:	line number, starting at 1
  *
@@ -44,7 +44,7 @@ void annotate_sources_free(struct annotate_sources *sources);
  *
  * Return: the text with tabs expanded, valid until the next call, or NULL if unknown.
  */
-const char *annotate_sources_line(struct annotate_sources *sources, const char *folder,
+const char *annotate_sources_line(struct annotate_sources *sources, const char *dir,
 				  const char *file, int line);
 
 /**
@@ -79,7 +79,7 @@ struct annotate_view {
  */
 struct annotate_line {
 	const char		*file;
-	const char		*folder;
+	const char		*dir;
 	int			line;
 	char			*inlined;
 	struct inlines_frame	*frame;

@@ -131,7 +131,7 @@ static void on_row(void *context, const struct annotated_row *row)
 	annotate_source(maker->view, row, &maker->inlines);
 	annotate_inlined(&maker->inlines, inlined, sizeof(inlined));
 	line.file = maker->inlines.file;
-	line.folder = line.file ? maker->inlines.folder : NULL;
+	line.dir = line.file ? maker->inlines.dir : NULL;
 	line.line = maker->inlines.line;
 	line.inlined = inlined;
 	line.frame = maker->inlines.frame;
@@ -213,7 +213,7 @@ bool annotate_times(const struct annotate_view *view, const struct annotate_line
 	struct covered_line key = { .line = (uint32_t)line->line };
 	const struct covered_file *file = NULL;
 	const struct covered_line *found = NULL;
-	char *path = covered && line->file ? covered_path(line->folder, line->file) : NULL;
+	char *path = covered && line->file ? covered_path(line->dir, line->file) : NULL;
 
 	if (path && covered->files)
 		file = bsearch(path, covered->file, covered->files, sizeof(*file), compare_path);

@@ -191,10 +191,10 @@ static void expand(const char *from, size_t length, char to[TEXT_MAX])
 	to[used] = '\0';
 }
 
-const char *annotate_sources_line(struct annotate_sources *sources, const char *folder,
+const char *annotate_sources_line(struct annotate_sources *sources, const char *dir,
 				  const char *file, int line)
 {
-	char *path = covered_path(folder, file);
+	char *path = covered_path(dir, file);
 	struct source *source = path ? find_source(sources, path) : NULL;
 	size_t at;
 

@@ -223,7 +223,7 @@ static void put_source(struct table *table, const struct annotated_row *row)
 	put_spaces(table->out, table->width + ADDRESS_WIDTH + 2);
 	put_text(table->out, text);
 	if (inlines->file && table->view->sources)
-		line = annotate_sources_line(table->view->sources, inlines->folder, inlines->file,
+		line = annotate_sources_line(table->view->sources, inlines->dir, inlines->file,
 					     inlines->line);
 	if (line) {
 		put_string(table->out, "  ");
@@ -322,7 +322,7 @@ static void put_line(struct table *table, const struct annotate_line *line)
 	for (i = 0; i < line->branches; i++)
 		put_ways(table, &line->branch[i]);
 	if (line->file && view->sources)
-		text = annotate_sources_line(view->sources, line->folder, line->file, line->line);
+		text = annotate_sources_line(view->sources, line->dir, line->file, line->line);
 	if (text) {
 		put_string(table->out, "  ");
 		put_text(table->out, text);

@@ -70,19 +70,19 @@ static bool widen(struct maker *maker, struct hash *hash, size_t count, bool *em
 	return hash->slot;
 }
 
-char *covered_path(const char *folder, const char *name)
+char *covered_path(const char *dir, const char *name)
 {
-	size_t size = strlen(name) + (folder ? strlen(folder) : 0) + 2, used = 0, length;
+	size_t size = strlen(name) + (dir ? strlen(dir) : 0) + 2, used = 0, length;
 	char *path = malloc(size);
 	const char *part, *next;
 	int pass;
 
 	if (!path)
 		return NULL;
-	if (*name == '/' || !folder)
-		folder = "";
+	if (*name == '/' || !dir)
+		dir = "";
 	for (pass = 0; pass < 2; pass++) {
-		for (part = pass ? name : folder; *part; part = next) {
+		for (part = pass ? name : dir; *part; part = next) {
 			length = strcspn(part, "/");
 			next = part + length + (part[length] == '/');
 			if (!length || (length == 1 && *part == '.'))
@@ -91,7 +91,7 @@ char *covered_path(const char *folder, const char *name)
 				used = (size_t)((char *)memrchr(path, '/', used) - path);
 				continue;
 			}
-			if (used || *name == '/' || *folder == '/')
+			if (used || *name == '/' || *dir == '/')
 				path[used++] = '/';
 			memcpy(path + used, part, length);
 			used += length;
@@ -104,7 +104,7 @@ char *covered_path(const char *folder, const char *name)
 static uint32_t add_file(struct maker *maker, const char *name)
 {
 	struct covered *covered = maker->covered;
-	char *path = covered_path(maker->unit->folder, name);
+	char *path = covered_path(maker->unit->dir, name);
 	uint32_t *slot;
 	bool empty;
 

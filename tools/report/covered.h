@@ -32,7 +32,7 @@ struct covered_sum {
 
 /**
  * struct covered_file - a source file
- * @path:	path of the file, absolute if the folder of the compilation is known
+ * @path:	path of the file, absolute if the directory of the compilation is known
  * @name:	name of the file in the debug information
  */
 struct covered_file {
@@ -118,11 +118,12 @@ int covered_make(struct covered *covered, const struct counts *counts,
 
 /**
  * covered_path() - write the path of a source file, without "." and ".."
- * @folder:	folder in which it was compiled, or NULL if unknown
+ * @dir:	directory in which it was compiled, or NULL if unknown
  *
- * Return: the path, absolute if the folder is, to be freed with free(); or NULL if out of memory.
+ * Return: the path, absolute if the directory is, to be freed with free(); or NULL if out of
+ * memory.
  */
-char *covered_path(const char *folder, const char *name);
+char *covered_path(const char *dir, const char *name);
 
 /** covered_free() - free the result */
 void covered_free(struct covered *covered);

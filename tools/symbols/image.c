@@ -316,7 +316,9 @@ static int find_debug(Dwfl_Module *module, void **data, const char *name,
 	Dwfl *search = dwfl_begin(&image->callbacks);
 	int fd = -1;
 
-	/* Ignore a debug link with a path: it should name only a file in the searched folders. */
+	/*
+	 * Ignore a debug link with a path: it should name only a file in the searched directories.
+	 */
 	if (link && strchr(link, '/'))
 		link = NULL;
 	module = search ? dwfl_report_elf(search, name, file, -1, base, true) : NULL;

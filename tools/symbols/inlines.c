@@ -96,14 +96,14 @@ void image_inlines(struct image *image, uint64_t address, struct inlines *inline
 	Dwarf_Die *unit;
 
 	inlines->file = NULL;
-	inlines->folder = NULL;
+	inlines->dir = NULL;
 	inlines->line = 0;
 	inlines->frames = 0;
 	line = module ? dwfl_module_getsrc(module, address) : NULL;
 	if (!line)
 		return;
 	inlines->file = dwfl_lineinfo(line, NULL, &inlines->line, NULL, NULL, NULL);
-	inlines->folder = dwfl_line_comp_dir(line);
+	inlines->dir = dwfl_line_comp_dir(line);
 	unit = dwfl_module_addrdie(module, address, &bias);
 	if (!unit)
 		return;

@@ -27,7 +27,7 @@ struct inlines_frame {
 /**
  * struct inlines - the source of an instruction
  * @file:	path of the source file as given to the compiler, or NULL if unknown
- * @folder:	folder in which it was compiled, or NULL if unknown
+ * @dir:	directory in which it was compiled, or NULL if unknown
  * @line:	line number in @file, or 0 if unknown
  * @frames:	inlined functions, the innermost first
  * @around, @found: private: cache of the enclosing function, which often also contains the address
@@ -37,7 +37,7 @@ struct inlines_frame {
  */
 struct inlines {
 	const char		*file;
-	const char		*folder;
+	const char		*dir;
 	int			line;
 	unsigned int		frames;
 	struct inlines_frame	frame[INLINES_MAX];

@@ -211,7 +211,7 @@ static void read_unit(struct reader *reader, Dwarf_Die *die, struct lines_unit *
 	if (reader->rows.count)
 		dwarf_getfuncs(die, read_function, reader, 0);
 	*unit = (struct lines_unit){
-		.folder = text_of(die, DW_AT_comp_dir),
+		.dir = text_of(die, DW_AT_comp_dir),
 		.gcc = producer && !strncmp(producer, "GNU ", 4),
 		.row = (const void *)reader->rows.data, .rows = reader->rows.count,
 		.mark = (const void *)reader->marks.data, .marks = reader->marks.count,

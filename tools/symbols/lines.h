@@ -57,13 +57,13 @@ struct lines_label {
 
 /**
  * struct lines_unit - a compilation unit
- * @folder:	folder in which it was compiled, or NULL if unknown
+ * @dir:	directory in which it was compiled, or NULL if unknown
  * @gcc:	set if GCC compiled the unit
  * @row:	the @rows rows of the unit, by address, without overlap
  * @mark:	@marks rows of statements without code, by address
  */
 struct lines_unit {
-	const char			*folder;
+	const char			*dir;
 	bool				gcc;
 	const struct lines_row		*row;
 	size_t				rows;

@@ -75,7 +75,7 @@ struct caller {
 
 struct symbols {
 	const struct symbols_options *options;
-	const char	*copies;	/* folder beside the trace, or NULL */
+	const char	*copies;	/* directory beside the trace, or NULL */
 	struct object	*object;	/* objects by start */
 	size_t		objects;
 	struct places	*places;
@@ -283,7 +283,7 @@ static int add_given_files(struct symbols *symbols, const struct meta *meta)
 }
 
 /* Return the search path for separate debug information, in libdwfl's format. */
-static char *debug_folders(const char *symfs)
+static char *debug_dirs(const char *symfs)
 {
 	char *path;
 
@@ -314,7 +314,7 @@ struct symbols *symbols_open(const struct symbols_options *options,
 	}
 	symbols->options = options;
 	symbols->copies = meta->files;
-	symbols->debug = debug_folders(options->symfs);
+	symbols->debug = debug_dirs(options->symfs);
 	fine = !options->symfs || symbols->debug;
 	for (i = 0; i < options->files; i++) {
 		symbols->given[i] = strdup(options->file[i]);
@@ -429,7 +429,7 @@ static bool try_file(struct symbols *symbols, struct object *object,
 	return object->image;
 }
 
-/* Try the file with the object's build-id in a debug folder. */
+/* Try the file with the object's build-id in a debug directory. */
 static bool try_build_id(struct symbols *symbols, struct object *object,
 			 const char *root)
 {
@@ -474,7 +474,7 @@ static void open_object(struct symbols *symbols, struct object *object)
 	if (try_file(symbols, object, object->path) ||
 	    try_build_id(symbols, object, "/usr/lib/debug"))
 		return;
-	report("%s: not found: its functions are shown as addresses (name a copy with -e, or its root folder with --symfs)",
+	report("%s: not found: its functions are shown as addresses (name a copy with -e, or its root directory with --symfs)",
 	       object->path);
 }
 

@@ -28,7 +28,7 @@ enum demangle {
  * struct symbols_options - the user's settings
  * @file:	files named with -e, PATH or PATH@BIAS
  * @files:	number of these files
- * @symfs:	root folder in which the files are also looked up, or NULL
+ * @symfs:	root directory in which the files are also looked up, or NULL
  * @demangle:	enum demangle
  */
 struct symbols_options {
@@ -71,9 +71,9 @@ struct symbol {
  *
  * The file of an object is the user's file with the object's build-id or name. If the user has
  * named no such file, it is the file at the object's path, which is also looked up under --symfs
- * and among the copies beside the trace, or the file with the object's build-id in a debug folder.
- * A file with a different build-id is rejected. If the side-car file lists no objects, each of the
- * user's files is assumed to be loaded at the addresses that the file specifies.
+ * and among the copies beside the trace, or the file with the object's build-id in a debug
+ * directory. A file with a different build-id is rejected. If the side-car file lists no objects,
+ * each of the user's files is assumed to be loaded at the addresses that the file specifies.
  *
  * Return: the symbols, or NULL after printing an error if one of the user's files cannot be read.
  */

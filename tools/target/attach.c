@@ -33,7 +33,7 @@ static int open_file(pid_t pid, const char *name)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "%s/%d/%s", proc_folder(), (int)pid, name);
+	snprintf(path, sizeof(path), "%s/%d/%s", proc_dir(), (int)pid, name);
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
@@ -93,7 +93,7 @@ static int look_at(struct attached *process, pid_t pid)
 	int maps;
 
 	*process = (struct attached){ .is.pid = pid };
-	snprintf(link, sizeof(link), "%s/%d/exe", proc_folder(), (int)pid);
+	snprintf(link, sizeof(link), "%s/%d/exe", proc_dir(), (int)pid);
 	length = readlink(link, path, sizeof(path) - 1);
 	if (length < 0)
 		return errno;
@@ -114,7 +114,7 @@ static int look_at(struct attached *process, pid_t pid)
 }
 
 /*
- * Return the process of a thread, or 0 if the thread has ended. Threads, too, have folders in
+ * Return the process of a thread, or 0 if the thread has ended. Threads, too, have directories in
  * /proc.
  */
 static pid_t process_of(pid_t thread)

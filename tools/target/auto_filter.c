@@ -22,7 +22,7 @@
  * struct dry_run - a run of the program before it is recorded
  * @r:		settings of the recording; the process of the dry run changes its own copy
  * @record:	records the program
- * @folder:	folder for the trace of this run
+ * @dir:	directory for the trace of this run
  * @filter:	path of the filter file to write
  * @quiet:	whether to print only errors and losses
  * @result:	result of the run, in memory that the command and the process of the dry run share
@@ -30,7 +30,7 @@
 struct dry_run {
 	struct recording	*r;
 	int			(*record)(struct recording *r);
-	char			folder[PATH_MAX - sizeof("/trace.rtd.meta")];
+	char			dir[PATH_MAX - sizeof("/trace.rtd.meta")];
 	const char		*filter;
 	bool			quiet;
 	struct dry_result {
@@ -108,7 +108,7 @@ static int run(void *argument)
 	struct recording *r = dry->r;
 	int status;
 
-	snprintf(r->output, sizeof(r->output), "%s/trace.rtd", dry->folder);
+	snprintf(r->output, sizeof(r->output), "%s/trace.rtd", dry->dir);
 	simplify(r);
 	status = dry->record(r);
 	launch_end();
@@ -126,9 +126,9 @@ static int make_places(struct dry_run *dry, char *filter)
 	int fd;
 
 	errno = ENAMETOOLONG;
-	if (snprintf(dry->folder, sizeof(dry->folder), "%s.dry-XXXXXX", r->output) >=
-	    (int)sizeof(dry->folder) || !mkdtemp(dry->folder)) {
-		report("%s: cannot create a folder beside it for the dry run: %s", r->output,
+	if (snprintf(dry->dir, sizeof(dry->dir), "%s.dry-XXXXXX", r->output) >=
+	    (int)sizeof(dry->dir) || !mkdtemp(dry->dir)) {
+		report("%s: cannot create a directory beside it for the dry run: %s", r->output,
 		       strerror(errno));
 		return -1;
 	}
@@ -138,7 +138,7 @@ static int make_places(struct dry_run *dry, char *filter)
 		return 0;
 	}
 	report("%s: %s", filter, strerror(errno));
-	rmdir(dry->folder);
+	rmdir(dry->dir);
 	return -1;
 }
 
@@ -146,10 +146,10 @@ static void remove_trace(const struct dry_run *dry)
 {
 	char path[PATH_MAX + sizeof("/trace.rtd")];
 
-	snprintf(path, sizeof(path), "%s/trace.rtd", dry->folder);
+	snprintf(path, sizeof(path), "%s/trace.rtd", dry->dir);
 	files_remove(path);
-	if (rmdir(dry->folder))
-		report("%s: cannot be removed: %s", dry->folder, strerror(errno));
+	if (rmdir(dry->dir))
+		report("%s: cannot be removed: %s", dry->dir, strerror(errno));
 }
 
 /* Return 0, or the exit status if the program must not be recorded. @status is the dry run's. */

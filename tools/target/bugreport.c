@@ -153,8 +153,8 @@ static int visible(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-/* List the entries of a folder, sorted. A folder that cannot be read counts as empty. */
-static int list_folder(const char *path, struct dirent ***entries)
+/* List the entries of a directory, sorted. A directory that cannot be read counts as empty. */
+static int list_dir(const char *path, struct dirent ***entries)
 {
 	int count = scandir(path, entries, visible, by_name);
 
@@ -188,7 +188,7 @@ static void reserved_memory(void)
 {
 	struct dirent **entries = NULL;
 	char node[300];
-	int count = list_folder(TREE "/reserved-memory", &entries), i;
+	int count = list_dir(TREE "/reserved-memory", &entries), i;
 
 	for (i = 0; i < count; i++) {
 		if (entries[i]->d_type != DT_DIR)
@@ -265,7 +265,7 @@ static void registers_of(const char *name)
 static void registers(void)
 {
 	struct dirent **entries = NULL;
-	int count = list_folder(REGISTERS, &entries), i;
+	int count = list_dir(REGISTERS, &entries), i;
 
 	for (i = 0; i < count; i++)
 		registers_of(entries[i]->d_name);

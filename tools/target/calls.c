@@ -122,8 +122,8 @@ void calls_describe(struct output *out, const struct sifive_trace_config *take, 
 
 /* ---- the archive --------------------------------------------------------------- */
 
-/* Create the folders that contain the file @path. */
-static void make_folders(char *path)
+/* Create the directories that contain the file @path. */
+static void make_dirs(char *path)
 {
 	char *slash;
 
@@ -135,14 +135,14 @@ static void make_folders(char *path)
 }
 
 /* Copy the vdso from this process, because its one or two pages are the same in all processes. */
-void calls_vdso(const char *folder)
+void calls_vdso(const char *dir)
 {
 	char line[256], name[16], to[PATH_MAX];
 	FILE *maps = fopen("/proc/self/maps", "re");
 	struct output *out = NULL;
 	uint64_t start, end;
 
-	snprintf(to, sizeof(to), "%s/" META_VDSO, folder);
+	snprintf(to, sizeof(to), "%s/" META_VDSO, dir);
 	unlink(to);
 	while (!out && maps && fgets(line, sizeof(line), maps)) {
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %*s %15s", &start, &end,
@@ -161,7 +161,7 @@ void calls_vdso(const char *folder)
 	report("the vdso is not copied: instructions in it will be missing");
 }
 
-int calls_archive(const char *folder, const struct objects *objects)
+int calls_archive(const char *dir, const struct objects *objects)
 {
 	char to[2 * PATH_MAX];
 	int error = 0;
@@ -170,8 +170,8 @@ int calls_archive(const char *folder, const struct objects *objects)
 	for (i = 0; i < objects->count; i++) {
 		if (*objects->object[i].path != '/')
 			continue;
-		snprintf(to, sizeof(to), "%s%s", folder, objects->object[i].path);
-		make_folders(to);
+		snprintf(to, sizeof(to), "%s%s", dir, objects->object[i].path);
+		make_dirs(to);
 		/* Replace a file that an earlier recording may have left there. */
 		if (copy_file(objects->object[i].path, to))
 			error = -1;

@@ -38,14 +38,14 @@ int calls_choose(struct sifive_trace_config *take, int mode, bool all, bool chil
 /** calls_describe() - write "instruction":{...} of a side-car file; @of is an enum calls_of */
 void calls_describe(struct output *out, const struct sifive_trace_config *take, int of);
 
-/** calls_vdso() - copy the vdso into a folder; a failure is reported */
-void calls_vdso(const char *folder);
+/** calls_vdso() - copy the vdso into a directory; a failure is reported */
+void calls_vdso(const char *dir);
 
 /**
- * calls_archive() - copy the files of objects into a folder
+ * calls_archive() - copy the files of objects into a directory
  *
  * Return: 0, or -1 after printing an error if a file could not be copied.
  */
-int calls_archive(const char *folder, const struct objects *objects);
+int calls_archive(const char *dir, const struct objects *objects);
 
 #endif /* SIFIVE_TRACE_CALLS_H */

@@ -182,10 +182,10 @@ static void put_sampling(struct output *out, const struct perf_setup *setup)
 	put_string(out, "},\n");
 }
 
-static void put_files(struct output *out, const char *folder)
+static void put_files(struct output *out, const char *dir)
 {
 	put_string(out, "\"files\":");
-	put_json(out, text_base(folder));
+	put_json(out, text_base(dir));
 	put_string(out, ",\n");
 }
 
@@ -225,7 +225,7 @@ int capture_describe(const char *path, const struct perf_setup *setup,
 	if (details->hit && details->hit->function)
 		trigger_describe(out, details->hit, details->clock);
 	if ((objects && objects->files) || (details->maps && details->maps->made))
-		put_files(out, details->maps ? details->maps->folder : objects->files);
+		put_files(out, details->maps ? details->maps->dir : objects->files);
 	if (details->maps)
 		perf_maps_write(details->maps, out);
 	error = details->tree && tree_write(details->tree, details->names, details->kernel, out);

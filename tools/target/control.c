@@ -30,13 +30,13 @@
 #include "watch.h"
 
 #define RUN		"/run"
-#define FOLDER		RUN "/sifive-trace"
-#define DESCRIPTION	FOLDER "/setup"
+#define DIRECTORY		RUN "/sifive-trace"
+#define DESCRIPTION	DIRECTORY "/setup"
 /*
  * A file with one line: "PID LEFT_OUT MISSED LATE AMBIGUOUS NAMES_LEFT_OUT NAMES_MISSED BEGAN RAN
  * PRIVATE BYTES SAMPLES". BYTES and SAMPLES are missing until the session has ended.
  */
-#define STATE		FOLDER "/state"
+#define STATE		DIRECTORY "/state"
 
 /* Maximum time for which stop waits, in units of 10 ms. */
 #define STOP_STEPS	1000
@@ -240,7 +240,7 @@ static int hold(struct perf_setup *setup, int ready)
 	objects_add_all(&objects);
 	known = objects.count;
 	if (describe(setup, &objects, &names, &state)) {
-		dprintf(ready, "cannot write to %s", FOLDER);
+		dprintf(ready, "cannot write to %s", DIRECTORY);
 		return EXIT_UNREADABLE;
 	}
 	if (write(ready, "", 1) != 1)
@@ -282,20 +282,20 @@ static int hold(struct perf_setup *setup, int ready)
 	return EXIT_OK;
 }
 
-/* Create the folder. Use an existing folder only if no other user can create links in it. */
-static int make_folder(void)
+/* Create the directory. Use an existing directory only if no other user can create links in it. */
+static int make_dir(void)
 {
 	struct stat status;
 
 	if ((mkdir(RUN, 0755) && errno != EEXIST) ||
-	    (mkdir(FOLDER, 0755) && errno != EEXIST) ||
-	    lstat(FOLDER, &status)) {
-		report("%s: %s", FOLDER, strerror(errno));
+	    (mkdir(DIRECTORY, 0755) && errno != EEXIST) ||
+	    lstat(DIRECTORY, &status)) {
+		report("%s: %s", DIRECTORY, strerror(errno));
 		return -1;
 	}
 	if (S_ISDIR(status.st_mode) && status.st_uid == geteuid())
 		return 0;
-	report(FOLDER " belongs to another user: remove it");
+	report(DIRECTORY " belongs to another user: remove it");
 	return -1;
 }
 
@@ -306,7 +306,7 @@ static int start(struct setup *setup)
 	ssize_t length;
 	pid_t pid;
 
-	if (make_folder())
+	if (make_dir())
 		return EXIT_UNREADABLE;
 	if (pipe2(ends, O_CLOEXEC) || (pid = fork()) < 0) {
 		report("cannot create a process: %s", strerror(errno));
@@ -413,7 +413,7 @@ static int command_stop(int argc, char **argv)
 	}
 	if (!read_state(&state) || !state.ended) {
 		report("the recording has ended, but its state could not be written to %s: make room there before the next start; sifive-trace dump will write this recording without the names of its counters and programs",
-		       FOLDER);
+		       DIRECTORY);
 		return EXIT_UNREADABLE;
 	}
 	report("ended: %" PRIu64 " samples, %" PRIu64 " bytes: write them to a file with sifive-trace dump",
@@ -621,7 +621,7 @@ const struct cli_command status_command = {
 
 static const struct cli_option dump_options[] = {
 	{ .letter = 'o', .name = "output", .value = "PATH",
-	  .help = "file to write to, or folder for trace.rtd (default: trace.rtd)",
+	  .help = "file to write to, or directory for trace.rtd (default: trace.rtd)",
 	  .set = cli_text },
 	{ .name = NULL }
 };

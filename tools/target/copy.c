@@ -25,15 +25,15 @@ static bool copy_bytes(FILE *file, struct output *out, const char *from)
 	return !ferror(file);
 }
 
-int copy_folder(const char *folder)
+int copy_dir(const char *dir)
 {
 	struct stat status;
 
-	if ((!mkdir(folder, 0777) || errno == EEXIST) && !lstat(folder, &status) &&
+	if ((!mkdir(dir, 0777) || errno == EEXIST) && !lstat(dir, &status) &&
 	    S_ISDIR(status.st_mode) && status.st_uid == geteuid())
 		return 0;
 	report("%s: cannot be created, or belongs to another user: no file is copied; remove it, or choose another name with -o",
-	       folder);
+	       dir);
 	return -1;
 }
 

@@ -4,11 +4,11 @@
 #define SIFIVE_TRACE_COPY_H
 
 /**
- * copy_folder() - create a folder for copies of files
+ * copy_dir() - create a directory for copies of files
  *
- * Return: 0, or -1 after reporting that the folder cannot be created or belongs to another user.
+ * Return: 0, or -1 after reporting that the directory cannot be created or belongs to another user.
  */
-int copy_folder(const char *folder);
+int copy_dir(const char *dir);
 
 /**
  * copy_file() - copy a file, replacing another one atomically

@@ -10,8 +10,8 @@ typedef char *(*demangle_function)(const char *symbol, char *buffer,
 				   size_t *size, int *status);
 
 /*
- * Do not load the library from the program's folders, because this command may have privileges that
- * the program's owner does not have.
+ * Do not load the library from the program's directories, because this command may have privileges
+ * that the program's owner does not have.
  */
 static demangle_function find(void)
 {

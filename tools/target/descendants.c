@@ -210,7 +210,7 @@ static bool has_joined(const struct tree *tree, pid_t pid)
 {
 	char path[TREE_FOLDER + 32];
 
-	snprintf(path, sizeof(path), "%s/%d.0", tree->folder, (int)pid);
+	snprintf(path, sizeof(path), "%s/%d.0", tree->dir, (int)pid);
 	return !access(path, F_OK);
 }
 

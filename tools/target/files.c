@@ -186,7 +186,7 @@ int files_check(const char *path)
 		return 0;
 	report("%s: %s: the program was not run", name,
 	       error == EINVAL ? "not a regular file" :
-	       error == ENOENT ? "no such folder" : strerror(error));
+	       error == ENOENT ? "no such directory" : strerror(error));
 	return -1;
 }
 
@@ -195,31 +195,31 @@ int files_path(const char *given, char *path, size_t size)
 	const char *wanted = given ? given : FILE_NAME;
 	size_t length = strlen(wanted), stem = length;
 	struct stat status;
-	bool folder = length && wanted[length - 1] == '/';
+	bool dir = length && wanted[length - 1] == '/';
 	char here[PATH_MAX];
 	int used;
 
 	if (!length) {
-		report("-o needs the name of a file or folder");
+		report("-o needs the name of a file or directory");
 		return -1;
 	}
-	if (folder && mkdir(wanted, 0777) && errno != EEXIST) {
+	if (dir && mkdir(wanted, 0777) && errno != EEXIST) {
 		report("%s: %s", wanted, strerror(errno));
 		return -1;
 	}
-	if (!folder && !stat(wanted, &status))
-		folder = S_ISDIR(status.st_mode);
+	if (!dir && !stat(wanted, &status))
+		dir = S_ISDIR(status.st_mode);
 	if (!getcwd(here, sizeof(here))) {
-		report("cannot read the current folder's name: %s", strerror(errno));
+		report("cannot read the current directory's name: %s", strerror(errno));
 		return -1;
 	}
 	while (stem > 1 && wanted[stem - 1] == '/')
 		stem--;
 	used = snprintf(path, size, "%s%s%.*s%s", *wanted == '/' ? "" : here,
 			*wanted == '/' ? "" : "/", (int)stem, wanted,
-			folder ? "/" FILE_NAME : "");
+			dir ? "/" FILE_NAME : "");
 	if (used > 0 && (size_t)used < size) {
-		snprintf(named, sizeof(named), "%s", given && !folder ? path : "");
+		snprintf(named, sizeof(named), "%s", given && !dir ? path : "");
 		return 0;
 	}
 	report("%s: the name is too long", wanted);

@@ -13,7 +13,7 @@
 /**
  * files_path() - choose the file for -o
  * @given:	argument of -o, or NULL to use trace.rtd
- * @path:	set to the path of the file; if -o names a folder, that of trace.rtd in it
+ * @path:	set to the path of the file; if -o names a directory, that of trace.rtd in it
  *
  * The command follows a link only if the user has named it, but not if the command has chosen or
  * derived its name. Return: 0, or -1 after printing an error.

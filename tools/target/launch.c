@@ -192,7 +192,7 @@ static void forget_earlier(pid_t pid)
 static bool has_later(void)
 {
 	return !waitid(P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT) &&
-	       (!earlier_count || proc_each(proc_folder(), is_later, NULL));
+	       (!earlier_count || proc_each(proc_dir(), is_later, NULL));
 }
 
 static void wait_once(const struct launch *launch, const sigset_t *mask)
@@ -257,7 +257,7 @@ int launch_run(const struct launch *launch, struct launched *launched)
 	if (launch->children) {
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
 		if (has_later())
-			proc_each(proc_folder(), add_earlier, NULL);
+			proc_each(proc_dir(), add_earlier, NULL);
 	}
 	launched->pid = fork();
 	if (!launched->pid) {

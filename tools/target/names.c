@@ -98,7 +98,7 @@ static void read_name(pid_t pid, pid_t tid, char name[NAME_SIZE])
 	ssize_t size;
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/%d/task/%d/comm", proc_folder(), (int)pid, (int)tid);
+	snprintf(path, sizeof(path), "%s/%d/task/%d/comm", proc_dir(), (int)pid, (int)tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	size = fd < 0 ? 0 : read(fd, name, NAME_SIZE);
 	if (fd >= 0)
@@ -134,7 +134,7 @@ void names_add(struct names *names, pid_t process)
 	struct of_process threads = { names, process };
 	char path[64];
 
-	snprintf(path, sizeof(path), "%s/%d/task", proc_folder(), (int)process);
+	snprintf(path, sizeof(path), "%s/%d/task", proc_dir(), (int)process);
 	proc_each(path, add_thread, &threads);
 }
 
@@ -146,7 +146,7 @@ static int add_process(void *names, pid_t pid)
 
 void names_add_all(struct names *names)
 {
-	proc_each(proc_folder(), add_process, names);
+	proc_each(proc_dir(), add_process, names);
 }
 
 /* ---- events ------------------------------------------------------------------ */

@@ -94,7 +94,7 @@ static int visit(const char *path, const struct stat *status, int type,
 	return 0;
 }
 
-/* Resolve a link in a device's folder. */
+/* Resolve a link in a device's directory. */
 static bool device_link(const char *device, const char *name, char *target)
 {
 	char path[PATH_MAX];
@@ -128,7 +128,7 @@ static bool refused(struct trace_node *node)
 	return *node->detail;
 }
 
-/* Return whether the first line of a file in a device's folder is @value. */
+/* Return whether the first line of a file in a device's directory is @value. */
 static bool holds(const char *device, const char *name, const char *value)
 {
 	char path[PATH_MAX], text[32];

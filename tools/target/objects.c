@@ -216,7 +216,7 @@ void objects_add(struct objects *objects, pid_t pid)
 	uint64_t start, end, offset;
 	FILE *maps;
 
-	snprintf(path, sizeof(path), "%s/%d/maps", proc_folder(), (int)pid);
+	snprintf(path, sizeof(path), "%s/%d/maps", proc_dir(), (int)pid);
 	maps = fopen(path, "re");
 	while (maps && fgets(line, sizeof(line), maps))
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*2c%*1[x]%*c %" SCNx64
@@ -236,7 +236,7 @@ static int add_other(void *objects, pid_t pid)
 
 void objects_add_all(struct objects *objects)
 {
-	proc_each(proc_folder(), add_other, objects);
+	proc_each(proc_dir(), add_other, objects);
 }
 
 static int by_address(const void *left, const void *right)

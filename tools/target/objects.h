@@ -41,7 +41,7 @@ struct object {
  * struct objects - a set of objects; empty if zeroed
  * @object:	the @count objects, in the order in which they were found
  * @found:	number of times that an object was found
- * @files:	folder with copies of files and the vdso, or NULL if there is none, in which
+ * @files:	directory with copies of files and the vdso, or NULL if there is none, in which
  *		case the vdso is ignored
  * @missed:	number of objects whose loading was missed
  * @late:	number of CPUs that came online during the recording; loads on these were missed

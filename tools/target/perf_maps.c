@@ -39,7 +39,7 @@ static const char *objection(const struct perf_maps *maps, const struct stat *st
 		return "over 64 MiB";
 	if (maps->bytes + (uint64_t)status->st_size > META_LISTS_BYTES_MAX)
 		return "the lists of this recording have over 256 MiB in all";
-	snprintf(proc, sizeof(proc), "%s/%d", proc_folder(), (int)pid);
+	snprintf(proc, sizeof(proc), "%s/%d", proc_dir(), (int)pid);
 	if (status->st_uid && status->st_uid != geteuid() &&
 	    (stat(proc, &process) || process.st_uid != status->st_uid))
 		return "it does not belong to the process's user, or that process has ended";
@@ -76,13 +76,13 @@ static int copy_bytes(int from, const char *to, size_t size)
 	return 0;
 }
 
-/* Create the folder for copies, with the folder tmp. */
-static int make_folder(struct perf_maps *maps)
+/* Create the directory for copies, with the directory tmp. */
+static int make_dir(struct perf_maps *maps)
 {
 	char inner[PATH_MAX + 32];
 
-	snprintf(inner, sizeof(inner), "%s/tmp", maps->folder);
-	if ((!maps->made && copy_folder(maps->folder)) || copy_folder(inner))
+	snprintf(inner, sizeof(inner), "%s/tmp", maps->dir);
+	if ((!maps->made && copy_dir(maps->dir)) || copy_dir(inner))
 		return -1;
 	maps->made = true;
 	return 0;
@@ -93,8 +93,8 @@ static void copy(struct perf_maps *maps, const char *path, int fd, const struct 
 {
 	char to[PATH_MAX + 64];
 
-	snprintf(to, sizeof(to), "%s%s", maps->folder, path);
-	if (make_folder(maps))
+	snprintf(to, sizeof(to), "%s%s", maps->dir, path);
+	if (make_dir(maps))
 		return;
 	if (copy_bytes(fd, to, (size_t)status->st_size)) {
 		report(META_LIST_UNUSED, to, strerror(errno));

@@ -15,14 +15,14 @@
 /**
  * struct perf_maps - the lists of a recording
  * @began:	when the recording began
- * @folder:	folder for copies
- * @made:	whether that folder exists
+ * @dir:	directory for copies
+ * @made:	whether that directory exists
  * @pid:	the @count processes whose lists have been copied
  * @bytes:	total size of these copies
  */
 struct perf_maps {
 	time_t		began;
-	const char	*folder;
+	const char	*dir;
 	bool		made;
 	pid_t		pid[META_PROCESSES_MAX];
 	size_t		count;

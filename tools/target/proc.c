@@ -22,35 +22,35 @@ static bool is_foreign(void)
 	return atoi(self) != getpid();
 }
 
-const char *proc_folder(void)
+const char *proc_dir(void)
 {
-	static const char *folder;
+	static const char *dir;
 
-	if (folder)
-		return folder;
-	folder = "/proc";
+	if (dir)
+		return dir;
+	dir = "/proc";
 	if (is_foreign()) {
-		folder = "/proc/0";
+		dir = "/proc/0";
 		report("/proc shows the processes of another PID namespace, so names and objects of processes can only be read in part: mount -t proc proc /proc");
 	}
-	return folder;
+	return dir;
 }
 
 int proc_each(const char *path, int (*use)(void *argument, pid_t id), void *argument)
 {
-	DIR *folder = opendir(path);
+	DIR *dir = opendir(path);
 	struct dirent *entry;
 	int result = 0;
 	pid_t id;
 
-	if (!folder)
+	if (!dir)
 		return -1;
-	while (!result && (entry = readdir(folder))) {
+	while (!result && (entry = readdir(dir))) {
 		id = atoi(entry->d_name);
 		if (id > 0)
 			result = use(argument, id);
 	}
-	closedir(folder);
+	closedir(dir);
 	return result;
 }
 
@@ -61,7 +61,7 @@ bool proc_stat(pid_t pid, pid_t *parent, uint64_t *began)
 	int id, fields = 0;
 	FILE *stat;
 
-	snprintf(path, sizeof(path), "%s/%d/stat", proc_folder(), (int)pid);
+	snprintf(path, sizeof(path), "%s/%d/stat", proc_dir(), (int)pid);
 	stat = fopen(path, "re");
 	if (!stat)
 		return false;
@@ -84,7 +84,7 @@ bool proc_status(pid_t id, const char *name, char *text, size_t size)
 	bool found = false;
 	FILE *status;
 
-	snprintf(path, sizeof(path), "%s/%d/status", proc_folder(), (int)id);
+	snprintf(path, sizeof(path), "%s/%d/status", proc_dir(), (int)id);
 	status = fopen(path, "re");
 	while (status && !found && fgets(line, sizeof(line), status))
 		found = !strncmp(line, name, length) && line[length] == ':';

@@ -9,22 +9,22 @@
 #include <sys/types.h>
 
 /**
- * proc_folder() - return the folder with the entries of processes
+ * proc_dir() - return the directory with the entries of processes
  *
- * This is /proc or, after a message, a folder that does not exist if /proc shows another PID namespace,
- * in which the same ids belong to other processes.
+ * This is /proc. If /proc shows another PID namespace, in which the same ids belong to other
+ * processes, it is a directory that does not exist, after a message.
  *
  * The result is always the same.
  */
-const char *proc_folder(void);
+const char *proc_dir(void);
 
 /**
- * proc_each() - pass on the id of each process or thread with an entry in a folder
- * @path:	proc_folder(), a folder of a process's threads, or another one whose entries begin
+ * proc_each() - pass on the id of each process or thread with an entry in a directory
+ * @path:	proc_dir(), a directory of a process's threads, or another one whose entries begin
  *		with ids
  * @use:	called with @argument for each id, until it returns non-zero
  *
- * Return: the last value of @use, or -1 with errno if the folder cannot be read.
+ * Return: the last value of @use, or -1 with errno if the directory cannot be read.
  */
 int proc_each(const char *path, int (*use)(void *argument, pid_t id), void *argument);
 

@@ -172,7 +172,7 @@ static bool is_program(const char *path)
 
 int program_find(struct program *program, const char *name)
 {
-	const char *folders = getenv("PATH"), *end;
+	const char *dirs = getenv("PATH"), *end;
 
 	memset(program, 0, sizeof(*program));
 	if (strchr(name, '/')) {
@@ -183,10 +183,10 @@ int program_find(struct program *program, const char *name)
 		report("%s: %s", name, errno ? strerror(errno) : "not a program");
 		return errno == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 	}
-	for (; folders; folders = *end ? end + 1 : NULL) {
-		end = strchrnul(folders, ':');
+	for (; dirs; dirs = *end ? end + 1 : NULL) {
+		end = strchrnul(dirs, ':');
 		snprintf(program->path, sizeof(program->path), "%.*s%s%s",
-			 (int)(end - folders), folders, end > folders ? "/" : "",
+			 (int)(end - dirs), dirs, end > dirs ? "/" : "",
 			 name);
 		if (is_program(program->path))
 			return look_at(program);
@@ -199,12 +199,12 @@ int program_find(struct program *program, const char *name)
  * Look for the library under the name that programs use, and under the linker's name, which
  * packages may omit.
  */
-static bool library_in(const char *folder, char *path)
+static bool library_in(const char *dir, char *path)
 {
-	snprintf(path, PATH_MAX, "%s/" LIBRARY ".0", folder);
+	snprintf(path, PATH_MAX, "%s/" LIBRARY ".0", dir);
 	if (!access(path, R_OK))
 		return true;
-	snprintf(path, PATH_MAX, "%s/" LIBRARY, folder);
+	snprintf(path, PATH_MAX, "%s/" LIBRARY, dir);
 	return !access(path, R_OK);
 }
 
@@ -249,7 +249,7 @@ int program_library(const struct program *program, const char *named, char *path
 		return -1;
 	if (!strpbrk(path, NOT_IN_PRELOAD))
 		return 0;
-	report("%s: LD_PRELOAD cannot contain this name, because of a space, a colon or a $: copy the library to a folder without these, and name the copy with --library FILE",
+	report("%s: LD_PRELOAD cannot contain this name, because of a space, a colon or a $: copy the library to a directory without these, and name the copy with --library FILE",
 	       path);
 	return -1;
 }

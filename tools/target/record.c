@@ -72,7 +72,7 @@ static int set_pids(void *at, const struct cli_option *option, const char *value
 
 static const struct cli_option output_option[] = {
 	{ .letter = 'o', .name = "output", .value = "PATH",
-	  .help = "file to write to, or folder for trace.rtd (default: trace.rtd); PATH.meta describes it",
+	  .help = "file to write to, or directory for trace.rtd (default: trace.rtd); PATH.meta describes it",
 	  .set = cli_text, .offset = offsetof(struct recording, file) },
 	{ .name = NULL }
 };

@@ -45,7 +45,7 @@ int recording_give_library(void *argument)
 	if (recording_stay(r))
 		return -1;
 	machine_pass_on();
-	if (!setup_environment(&r->setup, r->join ? r->tree.folder : r->output, r->join) &&
+	if (!setup_environment(&r->setup, r->join ? r->tree.dir : r->output, r->join) &&
 	    !preload(r))
 		return 0;
 	report("out of memory");

@@ -68,17 +68,17 @@ static void copy_maps(struct recording *r)
 {
 	size_t i;
 
-	if (!r->maps.folder)
+	if (!r->maps.dir)
 		snprintf(r->files, sizeof(r->files), "%s.maps", r->output);
-	r->maps.folder = r->files;
+	r->maps.dir = r->files;
 	r->maps.count = 0;
 	r->maps.bytes = 0;
 	if (r->launched.pid > 0 && !recording_attaches(r))
 		perf_maps_copy(&r->maps, r->launched.pid);
 	for (i = 0; i < r->attach.count; i++)
 		perf_maps_copy(&r->maps, r->attach.process[i].is.pid);
-	if (*r->tree.folder)
-		proc_each(r->tree.folder, copy_map, &r->maps);
+	if (*r->tree.dir)
+		proc_each(r->tree.dir, copy_map, &r->maps);
 	if (r->all)
 		names_each(&r->names, copy_map, &r->maps);
 }
@@ -89,7 +89,7 @@ static int describe(struct recording *r, const char *path, const struct trigger_
 	const struct launch program = { .path = r->program.path, .argv = r->argv };
 	const struct capture_details details = {
 		.launch = r->attach.count > 1 ? NULL : &program, .calls = r->calls,
-		.objects = &r->objects, .tree = *r->tree.folder ? &r->tree : NULL,
+		.objects = &r->objects, .tree = *r->tree.dir ? &r->tree : NULL,
 		.names = r->names.thread ? &r->names : NULL, .kernel = &r->shared, .maps = &r->maps,
 		.hit = &r->hit, .clock = clock,
 	};
@@ -142,7 +142,7 @@ static void report_rest(struct recording *r)
 	sidecar_unrecorded(rest.lost);
 	if (rest.lost)
 		report("up to %zu process%s did not join the recording: perhaps created by clone() alone, within a record, or without access to %s",
-		       rest.lost, rest.lost == 1 ? "" : "es", r->tree.folder);
+		       rest.lost, rest.lost == 1 ? "" : "es", r->tree.dir);
 	one = rest.others == 1;
 	if (rest.others && !r->quiet && setup_sampled(&r->setup))
 		report("%zu process%s without the library %s only sampled, or not if privileged: %s (static, privileged, or started without LD_PRELOAD)",
@@ -336,7 +336,7 @@ static void left(void *argument)
 /* Copy the kernel's code. The driver has changed it, by adding probes, when it took the hardware. */
 static void copy_kernel(struct recording *r)
 {
-	struct objects *objects = *r->tree.folder ? &r->shared : &r->objects;
+	struct objects *objects = *r->tree.dir ? &r->shared : &r->objects;
 	size_t i;
 
 	r->kernel.memory = "/proc/kcore";
@@ -348,18 +348,18 @@ static void copy_kernel(struct recording *r)
 }
 
 /*
- * Create a folder beside the trace, for code that is not in any file and for archived files.
- * Without --archive, the folder has another name, to distinguish it from the archive of an earlier
- * trace.
+ * Create a directory beside the trace, for code that is not in any file and for archived files.
+ * Without --archive, the directory has another name, to distinguish it from the archive of an
+ * earlier trace.
  */
 static void begin_copies(struct recording *r)
 {
 	snprintf(r->files, sizeof(r->files), "%s.%s", r->output, r->archive ? "files" : "vdso");
-	if (copy_folder(r->files)) {
+	if (copy_dir(r->files)) {
 		r->archive = false;
 		return;
 	}
-	r->objects.files = r->maps.folder = r->files;
+	r->objects.files = r->maps.dir = r->files;
 	r->maps.made = true;
 	calls_vdso(r->files);
 	if (r->calls > CALLS_USER)
@@ -457,7 +457,7 @@ int record_session(struct recording *r)
 		tree_close(&r->tree);
 		return EXIT_RECORD;
 	}
-	if ((r->join || recording_attaches(r)) && !*r->tree.folder && tree_open(&r->tree))
+	if ((r->join || recording_attaches(r)) && !*r->tree.dir && tree_open(&r->tree))
 		return EXIT_RECORD;
 	if (recording_take(r, begin_samples)) {
 		recording_refuse();

@@ -82,7 +82,7 @@
  * @last:	latest triggering call without a snapshot; named in the final file if the program
  *		ends
  * @latest:	trigger of @last, or NULL if there is no such call
- * @files:	path of the folder for copies
+ * @files:	path of the directory for copies
  * @kernel:	the copy of the kernel's code, if its calls were requested
  * @shared:	its objects, if @tree describes those of the processes
  * @maps:	copies of the lists of generated functions

@@ -246,12 +246,12 @@ static void remove_pieces(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
 	struct dirent *entry;
-	char folder[PATH_MAX];
+	char beside[PATH_MAX];
 	DIR *dir;
 
-	snprintf(folder, sizeof(folder), "%.*s", (int)(slash ? slash + 1 - path : 1),
+	snprintf(beside, sizeof(beside), "%.*s", (int)(slash ? slash + 1 - path : 1),
 		 slash ? path : ".");
-	dir = opendir(folder);
+	dir = opendir(beside);
 	while (dir && (entry = readdir(dir)))
 		if (is_piece(entry->d_name, base))
 			unlinkat(dirfd(dir), entry->d_name, 0);

@@ -127,7 +127,7 @@ int running_of_user(struct running *running, const char *user)
 	*running = (struct running){ .pid = NULL };
 	if (find_user(user, &wanted.user))
 		return -1;
-	error = proc_each(proc_folder(), add_of_user, &wanted);
+	error = proc_each(proc_dir(), add_of_user, &wanted);
 	if (error < 0)
 		report("-u %s: /proc: %s", user, strerror(errno));
 	else if (error)
@@ -151,11 +151,11 @@ static bool find_mount(char *path)
 	return found;
 }
 
-static bool has_procs(const char *folder)
+static bool has_procs(const char *dir)
 {
 	char path[PATH_MAX + sizeof(PROCS)];
 
-	snprintf(path, sizeof(path), "%s/" PROCS, folder);
+	snprintf(path, sizeof(path), "%s/" PROCS, dir);
 	return !access(path, F_OK);
 }
 

@@ -87,7 +87,7 @@ void setup_ignored(const char *command);
 
 /**
  * setup_environment() - set the environment variables for the preloaded library; return 0 or -1
- * @output:	path of the trace or, if @join is set, of the folder in which the processes write
+ * @output:	path of the trace or, if @join is set, of the directory in which the processes write
  *		their data
  * @join:	set if the command holds the session, and processes join it
  */

@@ -250,8 +250,8 @@ int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sin
 }
 
 /*
- * Open a side-car file to read it. In some folders, another user can replace it with a link to a
- * file that only this user may read. The text of such a file must not appear in the new side-car
+ * Open a side-car file to read it. In some directories, another user can replace it with a link to
+ * a file that only this user may read. The text of such a file must not appear in the new side-car
  * file.
  */
 static FILE *open_meta(const char *meta)
@@ -265,7 +265,7 @@ static FILE *open_meta(const char *meta)
 	}
 	if (fd >= 0 && !fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_nlink == 1)
 		return fdopen(fd, "r");
-	report("%s: not read, because it is a link, or not a regular file: record in a folder that only you can write to",
+	report("%s: not read, because it is a link, or not a regular file: record in a directory that only you can write to",
 	       meta);
 	if (fd >= 0)
 		close(fd);

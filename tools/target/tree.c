@@ -276,16 +276,16 @@ static int by_name(const void *left, const void *right)
 	return (a->image > b->image) - (a->image < b->image);
 }
 
-static void read_folder(struct parts *parts, const char *path)
+static void read_dir(struct parts *parts, const char *path)
 {
 	struct name *names = NULL, *more;
-	DIR *folder = opendir(path);
+	DIR *dir = opendir(path);
 	struct dirent *entry;
 	size_t count = 0, i;
 	FILE *file;
 	int fd;
 
-	while (folder && !parts->failed && (entry = readdir(folder))) {
+	while (dir && !parts->failed && (entry = readdir(dir))) {
 		more = grow(parts, names, count, sizeof(*more));
 		if (!more)
 			break;
@@ -297,7 +297,7 @@ static void read_folder(struct parts *parts, const char *path)
 	if (count)
 		qsort(names, count, sizeof(*names), by_name);
 	for (i = 0; i < count && !parts->failed; i++) {
-		fd = openat(dirfd(folder), names[i].text, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+		fd = openat(dirfd(dir), names[i].text, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 		file = fd < 0 ? NULL : fdopen(fd, "r");
 		if (!file)
 			continue;
@@ -305,8 +305,8 @@ static void read_folder(struct parts *parts, const char *path)
 		fclose(file);
 	}
 	free(names);
-	if (folder)
-		closedir(folder);
+	if (dir)
+		closedir(dir);
 }
 
 /* Return whether a program ended before it could write its later threads and objects. */
@@ -568,7 +568,7 @@ int tree_write(struct tree *tree, struct names *names, const struct objects *ker
 {
 	struct parts parts = { .processes = 0 };
 
-	read_folder(&parts, tree->folder);
+	read_dir(&parts, tree->dir);
 	if (some_broke_off(&parts))
 		put_string(out, "\"early\":true,\n");
 	sort_processes(&parts);
@@ -593,7 +593,7 @@ void tree_add(struct tree *tree, const struct tree_process *process, struct obje
 	struct output *out;
 
 	do
-		snprintf(path, sizeof(path), "%s/%d.%u", tree->folder, (int)process->pid, image++);
+		snprintf(path, sizeof(path), "%s/%d.%u", tree->dir, (int)process->pid, image++);
 	while (process->outside && !access(path, F_OK));
 	out = output_open(path);
 	if (!out)
@@ -643,42 +643,42 @@ void tree_report(const struct tree *tree)
 
 int tree_open(struct tree *tree)
 {
-	strcpy(tree->folder, "/tmp/sifive-trace.XXXXXX");
-	if (mkdtemp(tree->folder))
+	strcpy(tree->dir, "/tmp/sifive-trace.XXXXXX");
+	if (mkdtemp(tree->dir))
 		return 0;
-	report("%s: %s", tree->folder, strerror(errno));
-	*tree->folder = '\0';
+	report("%s: %s", tree->dir, strerror(errno));
+	*tree->dir = '\0';
 	return -1;
 }
 
 size_t tree_count(const struct tree *tree)
 {
-	DIR *folder = opendir(tree->folder);
+	DIR *dir = opendir(tree->dir);
 	struct dirent *entry;
 	size_t count = 0;
 
-	while (folder && (entry = readdir(folder)))
+	while (dir && (entry = readdir(dir)))
 		count += *entry->d_name != '.';
-	if (folder)
-		closedir(folder);
+	if (dir)
+		closedir(dir);
 	return count;
 }
 
 void tree_clear(const struct tree *tree)
 {
-	DIR *folder = *tree->folder ? opendir(tree->folder) : NULL;
+	DIR *dir = *tree->dir ? opendir(tree->dir) : NULL;
 	struct dirent *entry;
 
-	while (folder && (entry = readdir(folder)))
-		unlinkat(dirfd(folder), entry->d_name, 0);
-	if (folder)
-		closedir(folder);
+	while (dir && (entry = readdir(dir)))
+		unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir)
+		closedir(dir);
 }
 
 void tree_close(struct tree *tree)
 {
 	tree_clear(tree);
-	if (*tree->folder)
-		rmdir(tree->folder);
-	*tree->folder = '\0';
+	if (*tree->dir)
+		rmdir(tree->dir);
+	*tree->dir = '\0';
 }

@@ -15,25 +15,25 @@
 #include "names.h"
 #include "objects.h"
 
-/* Size of a temporary folder's name. */
+/* Size of a temporary directory's name. */
 #define TREE_FOLDER	32
 
 /**
  * struct tree - the processes of a recording
- * @folder:	the folder in which the processes write, "" if none
+ * @dir:	the directory in which the processes write, "" if none
  * @left_out, @threads_left_out, @objects_left_out: numbers of processes, of threads, and of objects
  *		of the remaining processes that do not fit into the side-car file
  * @programs_left_out: number of the remaining processes whose program's path does not fit
  */
 struct tree {
-	char	folder[TREE_FOLDER];
+	char	dir[TREE_FOLDER];
 	size_t	left_out;
 	size_t	programs_left_out;
 	size_t	threads_left_out;
 	size_t	objects_left_out;
 };
 
-/** tree_open() - create the folder; return 0, or -1 after printing an error */
+/** tree_open() - create the directory; return 0, or -1 after printing an error */
 int tree_open(struct tree *tree);
 
 /**
@@ -82,7 +82,7 @@ void tree_clear(const struct tree *tree);
 /** tree_report() - report data that did not fit into the file */
 void tree_report(const struct tree *tree);
 
-/** tree_close() - remove the folder */
+/** tree_close() - remove the directory */
 void tree_close(struct tree *tree);
 
 #endif /* SIFIVE_TRACE_TREE_H */

@@ -15,24 +15,24 @@
 #include "merged.h"
 #include "output.h"
 
-static const char *temporary_folder(void)
+static const char *temporary_dir(void)
 {
-	const char *folder = getenv("TMPDIR");
+	const char *dir = getenv("TMPDIR");
 
-	return folder && *folder ? folder : "/tmp";
+	return dir && *dir ? dir : "/tmp";
 }
 
 /*
  * Create an unnamed file on a file system without O_TMPFILE. Only a SIGKILL between mkostemp() and
  * unlink() can leave the file behind, which is then empty.
  */
-static int make_and_remove(const char *folder)
+static int make_and_remove(const char *dir)
 {
 	char name[PATH_MAX];
 	sigset_t all, before;
 	int fd;
 
-	if (snprintf(name, sizeof(name), "%s/sifive-trace.XXXXXX", folder) >= (int)sizeof(name)) {
+	if (snprintf(name, sizeof(name), "%s/sifive-trace.XXXXXX", dir) >= (int)sizeof(name)) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}
@@ -45,30 +45,30 @@ static int make_and_remove(const char *folder)
 	return fd;
 }
 
-static int make_file(const char *folder)
+static int make_file(const char *dir)
 {
-	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
 	/* Kernels without O_TMPFILE return EISDIR. */
 	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
-		fd = make_and_remove(folder);
+		fd = make_and_remove(dir);
 	if (fd < 0)
-		report("%s: cannot create a temporary file: %s; name another folder with TMPDIR",
-		       folder, strerror(errno));
+		report("%s: cannot create a temporary file: %s; name another directory with TMPDIR",
+		       dir, strerror(errno));
 	return fd;
 }
 
-static int write_file(struct merge *merge, const char *folder, int fd)
+static int write_file(struct merge *merge, const char *dir, int fd)
 {
-	struct output *out = output_to(fd, folder);
+	struct output *out = output_to(fd, dir);
 	int rc;
 
 	if (!out)
 		return -1;
 	rc = merge_write(merge, out);
 	if (output_close(out)) {
-		report("%s: traces are merged in a temporary file of about %" PRIu64 " MB: set TMPDIR to a folder with that much space, or use sifive-trace merge",
-		       folder, (merge->size >> 20) + 1);
+		report("%s: traces are merged in a temporary file of about %" PRIu64 " MB: set TMPDIR to a directory with that much space, or use sifive-trace merge",
+		       dir, (merge->size >> 20) + 1);
 		return -1;
 	}
 	return rc || lseek(fd, 0, SEEK_SET) ? -1 : 0;
@@ -76,7 +76,7 @@ static int write_file(struct merge *merge, const char *folder, int fd)
 
 /*
  * Parse the merged side-car file under the name of the last trace's, because names in the file are
- * relative to the folder of that trace.
+ * relative to the directory of that trace.
  */
 static int read_meta(struct merge *merge, struct meta *meta)
 {
@@ -95,14 +95,14 @@ int merged_open(char **paths, unsigned int count, const char *name,
 	struct merge merge = {
 		.output = name, .quiet = options->quiet, .hidden = options->watched,
 	};
-	const char *folder = temporary_folder();
+	const char *dir = temporary_dir();
 	int fd = -1, rc;
 
 	meta_init(meta);
 	rc = merge_open(&merge, paths, count);
 	if (!rc) {
-		fd = make_file(folder);
-		rc = fd < 0 || write_file(&merge, folder, fd) || read_meta(&merge, meta);
+		fd = make_file(dir);
+		rc = fd < 0 || write_file(&merge, dir, fd) || read_meta(&merge, meta);
 	}
 	if (!rc && !merge.quiet)
 		merge_tell(&merge, NULL);

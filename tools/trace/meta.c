@@ -609,15 +609,15 @@ static void read_groups(struct reader *reader, struct json_object *object, struc
 				    instant, &meta->samples);
 }
 
-/* Read the name of the folder of copies, which must be beside the side-car file. */
+/* Read the name of the directory of copies, which must be beside the side-car file. */
 static void read_files(struct reader *reader, struct json_object *object, struct meta *meta)
 {
-	const char *folder = strrchr(reader->name, '/'), *name = NULL;
-	const int length = folder ? (int)(folder + 1 - reader->name) : 0;
+	const char *dir = strrchr(reader->name, '/'), *name = NULL;
+	const int length = dir ? (int)(dir + 1 - reader->name) : 0;
 
 	set_string(reader, object, "files", &name);
 	if (name && (!*name || !strcmp(name, ".") || !strcmp(name, "..") || strchr(name, '/')))
-		complain(reader, "files", "the name of a folder");
+		complain(reader, "files", "the name of a directory");
 	else if (name && asprintf(&meta->files, "%.*s%s", length, reader->name, name) < 0)
 		meta->files = NULL;
 	meta->generated = read_strings(reader, object, "generated", META_PROCESSES_MAX,

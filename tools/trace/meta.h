@@ -16,8 +16,8 @@
  *	header_interval	number of records from one header to the next, if headers are
  *			repeated
  *	per_thread	boolean: counts are per thread, not per hart
- *	files		name of a folder beside this file, with copies of the objects' files
- *	generated	[path] of lists, in that folder, of functions that processes generated:
+ *	files		name of a directory beside this file, with copies of the objects' files
+ *	generated	[path] of lists, in that directory, of functions that processes generated:
  *			/tmp/perf-PID.map
  *	exe, args	the program, and its arguments as an array
  *	host, board	the machine's name, and its model
@@ -321,8 +321,8 @@ struct meta_rest {
  * @encoders:	number of encoders in the capture, of all sinks; valid with @switches; 0 if unknown
  * @flow:	set if the trace contains instruction trace
  * @calls:	enum meta_calls, if @flow is set
- * @files:	path of the folder of copies, or NULL if there is none
- * @generated:	names of @lists files in that folder
+ * @files:	path of the directory of copies, or NULL if there is none
+ * @generated:	names of @lists files in that directory
  * @piece:	piece number, or -1 if the recording is not split into pieces
  * @continued:	set if another piece follows
  * @in:		indexes of processes, for all objects

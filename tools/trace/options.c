@@ -143,8 +143,8 @@ const struct cli_option options_names[] = {
 	{ .letter = 'e', .name = "elf", .value = "FILE",
 	  .help = "the traced program, or one of its shared objects; may be repeated. FILE@ADDRESS also gives its load address, for a trace without a side-car file",
 	  .set = add_file, .offset = offsetof(struct options, symbols) },
-	{ .name = "symfs", .value = "FOLDER",
-	  .help = "also look under this folder for programs, and for debug files by build-id",
+	{ .name = "symfs", .value = "DIRECTORY",
+	  .help = "also look under this directory for programs, and for debug files by build-id",
 	  .set = cli_text, .offset = offsetof(struct options, symbols.symfs) },
 	/* The words are in the order of enum demangle. */
 	{ .name = "demangle", .value = "simple|full|no",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Helpers for a temporary folder in which a test works, and for small files. */
+/* Helpers for a temporary directory in which a test works, and for small files. */
 #ifndef FOLDER_H
 #define FOLDER_H
 
@@ -7,18 +7,18 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Create a folder from a template for mkdtemp(), and enter it. Return 0 or -1. */
-static inline int folder_enter(char *template)
+/* Create a directory from a template for mkdtemp(), and enter it. Return 0 or -1. */
+static inline int dir_enter(char *template)
 {
 	return mkdtemp(template) ? chdir(template) : -1;
 }
 
-/* Leave a folder, and remove it with its contents. Return 0 or -1. */
-static inline int folder_remove(const char *folder)
+/* Leave a directory, and remove it with its contents. Return 0 or -1. */
+static inline int dir_remove(const char *dir)
 {
 	char command[128];
 
-	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	return chdir("/") || system(command) ? -1 : 0;
 }
 
