@@ -451,7 +451,7 @@ losses() {
 	[ $? -eq "$2" ]
 	result $? "$1: decode --strict reports whether data is missing"
 }
-# made NAME FUNCTION LEAST WHAT: expect the trace to contain at least LEAST calls of FUNCTION.
+# made NAME FUNCTION LEAST WHAT: expect the trace to contain at least LEAST calls to FUNCTION.
 made() {
 	[ "$(calls "$1" | sed -n "s/^$2 //p")" -ge "$3" ]
 	result $? "$1: $4"
@@ -642,7 +642,7 @@ losses small-drained 1
 
 # pieces NAME: print the number of pieces.
 pieces() { find "$out" -name "$1.rtd.*" ! -name '*.meta' ! -name '*.whole' | wc -l; }
-# all_calls NAME: print the number of calls of each function, in all pieces together.
+# all_calls NAME: print the number of calls to each function, in all pieces together.
 all_calls() {
 	local piece
 	for piece in "$out/$1".rtd.*[0-9]; do

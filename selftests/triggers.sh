@@ -347,7 +347,7 @@ for name in part part-static part-join; do
 	result $? "--from: $name: outermost calls, and all calls within them, are recorded"
 done
 meta part 'm["part"] == {"from": "ackermann"}' "--from: the function is in the side-car file"
-host report "$out/part.rtd" | grep -q '^Trace covers all of .*; contains calls of each thread only from a call of ackermann to its return'
+host report "$out/part.rtd" | grep -q '^Trace covers all of .*; contains calls of each thread only from a call to ackermann until it returns'
 result $? "--from: report prints that the trace covers a part"
 [ "$(calls part-sum)" = "$(of plain cube square sum)" ]
 result $? "--from: calls outside of the function's calls are not recorded"
@@ -391,7 +391,7 @@ refused part-sampled 2 "cannot be combined with -i and -c" "--to is refused with
 [ "$(calls only-names)" = "$(of plain cube square sum)" ]
 result $? "-F: only functions that match are recorded"
 meta only-names 'm["part"] == {"functions": ["c?be", "s*"]}' "-F: the patterns are in the side-car file"
-host report "$out/only-names.rtd" | grep -q '^Trace covers all of .*; contains only calls of functions that match c?be, s\*; self times include other functions that they call'
+host report "$out/only-names.rtd" | grep -q '^Trace covers all of .*; contains only calls to functions that match c?be, s\*; self times include other functions that they call'
 result $? "-F: report prints which functions were recorded, and what self times include"
 meta only-file 'm["part"] == {"filter": "/out/only.filter"}' "--filter: the file is in the side-car file"
 for name in only-static only-join; do

@@ -152,12 +152,12 @@ TEST_F(command, every_output_states_which_calls_were_recorded)
 		"\"left_out\":1", "\"depth\":3,\"left_out\":12",
 	};
 	static const char * const said[PARTS] = {
-		"contains calls of each thread only from a call of f?g to its return",
-		"contains calls of each thread only from a call of f?g to the next call of h",
+		"contains calls of each thread only from a call to f?g until it returns",
+		"contains calls of each thread only from a call to f?g until the next call to h",
 		"contains calls of each thread only up to depth 3; self times include deeper calls",
-		"to the next call of h, up to depth 1; self times include deeper calls",
-		"contains only calls of functions that match f?g, re*; self times include other functions that they call",
-		"contains only calls of functions selected by /a?b.filter; self times include other functions",
+		"until the next call to h, up to depth 1; self times include deeper calls",
+		"contains only calls to functions that match f?g, re*; self times include other functions that they call",
+		"contains only calls to functions selected by /a?b.filter; self times include other functions",
 		"lacks calls of 1 function that --auto-filter left out; self times of their callers include them",
 		"include deeper calls; lacks calls of 12 functions that --auto-filter left out",
 	};

@@ -118,7 +118,7 @@ static void executes(FIXTURE_DATA(descendants) *self, uint64_t time, int pid, co
 /* Create the file that the library in the process writes. */
 static void joins(FIXTURE_DATA(descendants) *self, int pid)
 {
-	char path[TREE_FOLDER + 32];
+	char path[TREE_DIR + 32];
 	FILE *file;
 
 	snprintf(path, sizeof(path), "%s/%d.0", self->tree.dir, pid);
@@ -141,7 +141,7 @@ static void finish(FIXTURE_DATA(descendants) *self)
 static const char *file_of(FIXTURE_DATA(descendants) *self, int pid, int image)
 {
 	static char text[4096];
-	char path[TREE_FOLDER + 32];
+	char path[TREE_DIR + 32];
 	FILE *file;
 
 	snprintf(path, sizeof(path), "%s/%d.%d", self->tree.dir, pid, image);

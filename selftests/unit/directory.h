@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Helpers for a temporary directory in which a test works, and for small files. */
-#ifndef FOLDER_H
-#define FOLDER_H
+#ifndef DIRECTORY_H
+#define DIRECTORY_H
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,4 +36,4 @@ static inline const char *text_of(const char *path)
 	return text;
 }
 
-#endif /* FOLDER_H */
+#endif /* DIRECTORY_H */

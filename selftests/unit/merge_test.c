@@ -78,7 +78,7 @@ TEST_F(command, merged_trace_states_which_functions_were_recorded)
 	ASSERT_EQ(0, self->status) { TH_LOG("%s", self->err); }
 	for (i = 0; i < 2; i++) {
 		run(self, "report -q %s", arguments[i]);
-		EXPECT_NE(NULL, strstr(self->out, "contains only calls of functions that match fib, re*;")) {
+		EXPECT_NE(NULL, strstr(self->out, "contains only calls to functions that match fib, re*;")) {
 			TH_LOG("%s", self->out);
 		}
 	}

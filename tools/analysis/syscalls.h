@@ -98,7 +98,7 @@ bool syscalls_push(struct syscalls *syscalls, struct syscall_now *now,
 void syscalls_lose(struct syscalls *syscalls, uint64_t from, uint64_t to);
 
 /**
- * syscalls_leave() - process the end of a thread, whose current call does not return
+ * syscalls_leave() - process the end of a thread; its current call never returns
  * @now:	the thread's current call, updated
  * @sums:	the thread's sums
  * @next:	for execve(): set to the call, which continues in the thread that takes over the

@@ -208,7 +208,7 @@ void descendants_event(struct descendants *d, const struct perf_event_header *re
 
 static bool has_joined(const struct tree *tree, pid_t pid)
 {
-	char path[TREE_FOLDER + 32];
+	char path[TREE_DIR + 32];
 
 	snprintf(path, sizeof(path), "%s/%d.0", tree->dir, (int)pid);
 	return !access(path, F_OK);

@@ -587,7 +587,7 @@ int tree_write(struct tree *tree, struct names *names, const struct objects *ker
 void tree_add(struct tree *tree, const struct tree_process *process, struct objects *objects,
 	      bool newest)
 {
-	char path[TREE_FOLDER + 32], **argv;
+	char path[TREE_DIR + 32], **argv;
 	const char *between = "";
 	unsigned int image = 0;
 	struct output *out;

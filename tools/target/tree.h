@@ -16,7 +16,7 @@
 #include "objects.h"
 
 /* Size of a temporary directory's name. */
-#define TREE_FOLDER	32
+#define TREE_DIR	32
 
 /**
  * struct tree - the processes of a recording
@@ -26,7 +26,7 @@
  * @programs_left_out: number of the remaining processes whose program's path does not fit
  */
 struct tree {
-	char	dir[TREE_FOLDER];
+	char	dir[TREE_DIR];
 	size_t	left_out;
 	size_t	programs_left_out;
 	size_t	threads_left_out;

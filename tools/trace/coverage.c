@@ -69,10 +69,10 @@ static size_t put_limits(const struct meta_part *part, char *text, size_t size, 
 	if (part->from) {
 		snprintf(from, sizeof(from), "%s", part->from);
 		text_clean(from);
-		snprintf(to, sizeof(to), "%s", part->to ? part->to : "its return");
+		snprintf(to, sizeof(to), "%s", part->to ? part->to : "it returns");
 		text_clean(to);
-		used += (size_t)snprintf(text + used, size - used, "from a call of %s to %s%s",
-					 from, part->to ? "the next call of " : "", to);
+		used += (size_t)snprintf(text + used, size - used, "from a call to %s until %s%s",
+					 from, part->to ? "the next call to " : "", to);
 	}
 	if (part->depth)
 		used += (size_t)snprintf(text + used, size - used, "%sup to depth %" PRIu64
@@ -105,7 +105,7 @@ static size_t put_functions(const struct meta_part *part, char *text, size_t siz
 
 	if (part->functions || part->filter)
 		used = snprintf(text, size,
-				"%scontains only calls of functions %s %s; self times include other functions that they call",
+				"%scontains only calls to functions %s %s; self times include other functions that they call",
 				between, part->functions ? "that match" : "selected by",
 				put_selection(part, shown));
 	else if (part->left_out)

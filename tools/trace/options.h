@@ -75,7 +75,7 @@ struct options {
 /* The option --filter of a command that shows calls, for a struct cli_list. */
 #define OPTIONS_FILTER(type, member)						\
 	{ .name = "filter", .value = "PATTERN",					\
-	  .help = "show only calls of functions with this name, and what they call; * matches any characters, ? one; may be repeated", \
+	  .help = "show only calls to functions with this name, and what they call; * matches any characters, ? one; may be repeated", \
 	  .set = cli_append, .offset = offsetof(type, member) }
 
 /* The option --tid of a command whose struct has a struct options as @common. */

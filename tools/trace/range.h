@@ -71,7 +71,7 @@ bool range_needs_span(const struct range *range);
 const char *range_ticks(const struct range *range, uint64_t hz, const struct range_span *span,
 			uint64_t *from, uint64_t *to);
 
-/** range_add() - add a time to a span */
+/** range_add() - extend a span to include a time */
 static inline void range_add(struct range_span *span, uint64_t time)
 {
 	span->first = !span->timed || time < span->first ? time : span->first;
