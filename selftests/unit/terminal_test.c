@@ -39,6 +39,10 @@ static pid_t start(const char *arguments, unsigned short columns, int *from)
 		dup2(pipes[1], 1);
 		dup2(pipes[1], 2);
 	}
+	/* nohup(1) and background jobs of scripts ignore these. */
+	signal(SIGHUP, SIG_DFL);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGQUIT, SIG_DFL);
 	setenv("TERM", terminal, 1);
 	setenv("PAGER", pager, 1);
 	unsetenv("LESS");
