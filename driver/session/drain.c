@@ -317,7 +317,7 @@ void sft_drain_look(void)
 	mod_delayed_work(system_highpri_wq, &look_work, 0);
 }
 
-/* Called before the first store of a session that was idle; it must not be idle again at once. */
+/* Called before stores that may be the first; the session must not be idle at once. */
 void sft_drain_resume(void)
 {
 	WRITE_ONCE(busy, jiffies);
@@ -362,10 +362,8 @@ void sft_drain_start(void)
 		if (!d->fill)
 			d->clean = d->alone;
 	}
-	interval = 1;
-	busy = jiffies;
 	sft_mapping_set_busy();
-	mod_delayed_work(system_highpri_wq, &look_work, interval);
+	sft_drain_resume();
 	if (sft_hw.capture.flags & (SIFIVE_TRACE_CONFIG_WAIT | SIFIVE_TRACE_CONFIG_DROP))
 		sft_waiting_watch(true);
 }

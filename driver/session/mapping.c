@@ -225,9 +225,10 @@ void sft_mapping_set_idle(void)
 {
 	mutex_lock(&map_lock);
 	if (map.owner && !map.full) {
-		WRITE_ONCE(map.idle, true);
 		unmap_mapping_range(map.owner->mapping, 0,
 				    (loff_t)SIFIVE_TRACE_MAX_ENCODERS << PAGE_SHIFT, 1);
+		/* Checks without the lock end only once no program has a page. */
+		WRITE_ONCE(map.idle, true);
 	}
 	mutex_unlock(&map_lock);
 }

@@ -11,6 +11,7 @@
 
 #include <kselftest_harness.h>
 
+#include "effort.h"
 #include "gen_program.h"
 #include "kept_report.h"
 #include "options.h"
@@ -172,20 +173,13 @@ static void read_damaged(struct __test_metadata *_metadata,
 	input_close(&input);
 }
 
-static unsigned int traces(void)
-{
-	const char *text = getenv("TRACES");
-
-	return text ? (unsigned int)atoi(text) : TRACES;
-}
-
 TEST_F_TIMEOUT(clock, continues_after_a_flipped_bit, 600)
 {
 	struct gen *gen = &self->program.gen;
 	uint64_t records = 0, right = 0, bad = 0;
 	unsigned int i;
 
-	for (i = 0; i < traces(); i++) {
+	for (i = 0; i < effort_traces(TRACES); i++) {
 		size_t bit;
 
 		make(self, 1 + i % 4, false);
@@ -213,7 +207,7 @@ TEST_F_TIMEOUT(clock, is_exact_without_damage, 600)
 {
 	unsigned int i, src;
 
-	for (i = 0; i < traces() / 3; i++) {
+	for (i = 0; i < effort_traces(TRACES) / 3; i++) {
 		make(self, 1 + i % 4, i % 8 > 3);
 		if (i % 3)
 			program_shuffle(&self->program);
@@ -235,7 +229,7 @@ TEST_F_TIMEOUT(clock, marks_unconfirmed_times_at_the_end, 600)
 	uint64_t bad = 0;
 	unsigned int i;
 
-	for (i = 0; i < traces() / 3; i++) {
+	for (i = 0; i < effort_traces(TRACES) / 3; i++) {
 		size_t at;
 
 		make(self, 1 + i % 4, false);
@@ -255,7 +249,7 @@ TEST_F_TIMEOUT(clock, detects_wrong_first_time_of_a_source, 600)
 	struct gen *gen = &self->program.gen;
 	unsigned int i;
 
-	for (i = 0; i < traces() / 3; i++) {
+	for (i = 0; i < effort_traces(TRACES) / 3; i++) {
 		/* Use bits 12 and up, because smaller errors do not contradict other sources. */
 		size_t at = 5 + gen_random(&self->seed) % 2;
 
@@ -276,7 +270,7 @@ TEST_F_TIMEOUT(clock, continues_after_lost_bytes, 600)
 	uint64_t records = 0, right = 0, bad = 0;
 	unsigned int i;
 
-	for (i = 0; i < traces() / 3; i++) {
+	for (i = 0; i < effort_traces(TRACES) / 3; i++) {
 		const struct gen *gen = &self->program.gen;
 		size_t at;
 
@@ -299,7 +293,7 @@ TEST_F_TIMEOUT(clock, does_not_go_back_after_many_lost_bytes, 600)
 	struct gen *gen = &self->program.gen;
 	unsigned int i;
 
-	for (i = 0; i < traces() / 3; i++) {
+	for (i = 0; i < effort_traces(TRACES) / 3; i++) {
 		size_t at, lost;
 
 		make(self, 1 + i % 4, false);
@@ -323,7 +317,7 @@ TEST_F_TIMEOUT(clock, marks_relative_times_after_damage, 600)
 	uint64_t bad = 0;
 	unsigned int i;
 
-	for (i = 0; i < traces() / 3; i++) {
+	for (i = 0; i < effort_traces(TRACES) / 3; i++) {
 		size_t at;
 
 		make(self, 1 + i % 4, true);

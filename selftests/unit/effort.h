@@ -12,4 +12,12 @@ static inline unsigned int effort(unsigned int usual, unsigned int full)
 	return part && atoi(part) == 1 ? full : usual;
 }
 
+/* Return the number of traces to make: @usual, unless TRACES is set. */
+static inline unsigned int effort_traces(unsigned int usual)
+{
+	const char *traces = getenv("TRACES");
+
+	return traces ? (unsigned int)atoi(traces) : usual;
+}
+
 #endif

@@ -198,6 +198,28 @@ bool harm_is_plain(const struct harm *harm, const struct mixed *mixed)
 	return i == mixed->gen.length && k == harm->length;
 }
 
+const char *harm_name(enum harm_kind kind)
+{
+	static const char * const names[] = {
+		[HARM_NONE] = "none", [HARM_FLIP] = "bit", [HARM_VALUE] = "value", [HARM_TIME] = "time",
+		[HARM_TAG] = "tag", [HARM_ENDS] = "end", [HARM_DROP] = "lost byte",
+		[HARM_TWICE] = "doubled byte", [HARM_SWAP] = "exchanged bytes", [HARM_ZEROS] = "zeros",
+		[HARM_ONES] = "ones", [HARM_RANDOM] = "random bytes", [HARM_REPEAT] = "repeated block",
+		[HARM_CUT] = "lost block", [HARM_BOGUS] = "foreign messages",
+	};
+
+	return names[kind];
+}
+
+uint64_t harm_original(const struct harm *harm, uint64_t offset)
+{
+	if (offset < harm->at)
+		return offset;
+	if (offset >= harm->at + harm->put)
+		return offset - harm->put + harm->removed;
+	return harm->put == harm->removed ? offset : HARM_NOWHERE;
+}
+
 void harm_free(struct harm *harm)
 {
 	free(harm->data);

@@ -44,11 +44,20 @@ struct harm {
  */
 void harm_describe(struct mixed *mixed, const struct gen *gen, unsigned int sources);
 
+/** harm_name() - return the name of a kind of damage */
+const char *harm_name(enum harm_kind kind);
+
 /** harm_make() - make a damaged copy of a trace */
 void harm_make(struct harm *harm, const struct mixed *mixed, enum harm_kind kind, uint64_t *seed);
 
 /** harm_is_plain() - return whether only values and timestamps of messages are damaged */
 bool harm_is_plain(const struct harm *harm, const struct mixed *mixed);
+
+/* Not an offset of the undamaged trace; callers may use the highest bit. */
+#define HARM_NOWHERE	(UINT64_MAX / 4)
+
+/** harm_original() - return an offset's place in the undamaged trace, or HARM_NOWHERE */
+uint64_t harm_original(const struct harm *harm, uint64_t offset);
 
 void harm_free(struct harm *harm);
 

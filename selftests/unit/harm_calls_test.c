@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "command_fixture.h"
+#include "effort.h"
 #include "gen_program.h"
 #include "harm.h"
 
@@ -307,28 +308,27 @@ static void try_one(struct __test_metadata *_metadata, FIXTURE_DATA(command) *se
 
 /* Kinds of damage, and the percentage of traces that may have a fault. */
 static const struct {
-	const char	*name;
 	enum harm_kind	kind;
 	unsigned int	faulty;
 } kinds[] = {
-	{ "none", HARM_NONE, 0 },
-	{ "bit", HARM_FLIP, 2 },
-	{ "tag", HARM_TAG, 2 },
-	{ "end", HARM_ENDS, 2 },
-	{ "lost byte", HARM_DROP, 6 },
-	{ "doubled byte", HARM_TWICE, 4 },
-	{ "exchanged bytes", HARM_SWAP, 20 },
-	{ "zeros", HARM_ZEROS, 2 },
-	{ "ones", HARM_ONES, 5 },
-	{ "random bytes", HARM_RANDOM, 5 },
-	{ "repeated block", HARM_REPEAT, 5 },
-	{ "lost block", HARM_CUT, 12 },
-	{ "foreign messages", HARM_BOGUS, 5 },
+	{ HARM_NONE, 0 },
+	{ HARM_FLIP, 2 },
+	{ HARM_TAG, 2 },
+	{ HARM_ENDS, 2 },
+	{ HARM_DROP, 6 },
+	{ HARM_TWICE, 4 },
+	{ HARM_SWAP, 20 },
+	{ HARM_ZEROS, 2 },
+	{ HARM_ONES, 5 },
+	{ HARM_RANDOM, 5 },
+	{ HARM_REPEAT, 5 },
+	{ HARM_CUT, 12 },
+	{ HARM_BOGUS, 5 },
 };
 
 TEST_F_TIMEOUT(command, each_call_is_right_or_marked, 600)
 {
-	const unsigned int count = getenv("TRACES") ? (unsigned int)atoi(getenv("TRACES")) : TRACES;
+	const unsigned int count = effort_traces(TRACES);
 	unsigned int i, k, traces = 0, faulty = 0;
 
 	for (k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
@@ -337,7 +337,7 @@ TEST_F_TIMEOUT(command, each_call_is_right_or_marked, 600)
 		for (i = 0; i < count; i++)
 			try_one(_metadata, self, kinds[k].kind, i, &tally);
 		TH_LOG("%s: %u traces, %u with a fault, %u not reported; rows: %" PRIu64 " of %" PRIu64 ", %u invented, %u wrong paths, %u times, %u counts%s%s",
-		       kinds[k].name, tally.traces, tally.faulty, tally.lax, tally.rows, tally.calls,
+		       harm_name(kinds[k].kind), tally.traces, tally.faulty, tally.lax, tally.rows, tally.calls,
 		       tally.fault[INVENTED], tally.fault[PATH], tally.fault[TIME],
 		       tally.fault[COUNT], *tally.first ? ": " : "", tally.first);
 		EXPECT_LE(100 * tally.faulty, kinds[k].faulty * tally.traces);

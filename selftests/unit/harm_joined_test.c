@@ -11,6 +11,7 @@
 #include <kselftest_harness.h>
 
 #include "command.h"
+#include "effort.h"
 #include "flow/joined.h"
 #include "flow_program.h"
 #include "harm.h"
@@ -132,16 +133,6 @@ static void on_event(void *context, const struct flow_place *place,
 		show(context, PROGRAM_GAP);
 }
 
-/* Return the offset in the undamaged trace; records in bytes that replaced others have none. */
-static uint64_t original(const struct harm *harm, uint64_t offset)
-{
-	if (offset < harm->at)
-		return offset;
-	if (offset >= harm->at + harm->put)
-		return offset - harm->put + harm->removed;
-	return harm->put == harm->removed ? offset : UINT64_MAX / 4;
-}
-
 static void on_placed(void *context, const struct perfrec_record *record, bool misplaced)
 {
 	struct shown *shown = context;
@@ -149,7 +140,7 @@ static void on_placed(void *context, const struct perfrec_record *record, bool m
 	if (misplaced)
 		shown->misplaced++;
 	else
-		show(shown, RECORD | original(shown->harm, record->begin.offset));
+		show(shown, RECORD | harm_original(shown->harm, record->begin.offset));
 }
 
 static const struct joined_ops joined_ops = {
@@ -317,29 +308,28 @@ static struct verdict judge(const FIXTURE_DATA(joined) *self, const struct shown
  * without a report: a flipped branch contradicts nothing, and a repeated block looks like a loop.
  */
 static const struct {
-	const char	*name;
 	enum harm_kind	kind;
 	unsigned int	flow;
 	unsigned int	lax;
 	unsigned int	records;
 } kinds[] = {
-	{ "none", HARM_NONE, 0, 0, 0 },
-	{ "bit", HARM_FLIP, 5, 5, 0 },
-	{ "tag", HARM_TAG, 5, 5, 0 },
-	{ "end", HARM_ENDS, 5, 0, 0 },
-	{ "lost byte", HARM_DROP, 0, 0, 0 },
-	{ "doubled byte", HARM_TWICE, 0, 0, 0 },
-	{ "exchanged bytes", HARM_SWAP, 0, 0, 0 },
-	{ "zeros", HARM_ZEROS, 0, 0, 0 },
-	{ "ones", HARM_ONES, 0, 0, 0 },
-	{ "random bytes", HARM_RANDOM, 0, 0, 0 },
-	{ "repeated block", HARM_REPEAT, 50, 0, 10 },
-	{ "lost block", HARM_CUT, 0, 0, 0 },
+	{ HARM_NONE, 0, 0, 0 },
+	{ HARM_FLIP, 5, 5, 0 },
+	{ HARM_TAG, 5, 5, 0 },
+	{ HARM_ENDS, 5, 0, 0 },
+	{ HARM_DROP, 0, 0, 0 },
+	{ HARM_TWICE, 0, 0, 0 },
+	{ HARM_SWAP, 0, 0, 0 },
+	{ HARM_ZEROS, 0, 0, 0 },
+	{ HARM_ONES, 0, 0, 0 },
+	{ HARM_RANDOM, 0, 0, 0 },
+	{ HARM_REPEAT, 50, 0, 10 },
+	{ HARM_CUT, 0, 0, 0 },
 };
 
 TEST_F_TIMEOUT(joined, each_record_is_at_its_place_or_marked, 600)
 {
-	const unsigned int count = getenv("TRACES") ? (unsigned int)atoi(getenv("TRACES")) : TRACES;
+	const unsigned int count = effort_traces(TRACES);
 	unsigned int i, k;
 
 	for (k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
@@ -376,7 +366,7 @@ TEST_F_TIMEOUT(joined, each_record_is_at_its_place_or_marked, 600)
 			harm_free(&harm);
 		}
 		TH_LOG("%s: %u traces, wrong flow in %u, records at a wrong place in %u, not reported in %u; %zu of %zu records placed, %u marked",
-		       kinds[k].name, traces, flow, records, lax, placed, made, misplaced);
+		       harm_name(kinds[k].kind), traces, flow, records, lax, placed, made, misplaced);
 		EXPECT_LE(100 * flow, kinds[k].flow * traces);
 		EXPECT_LE(100 * records, kinds[k].records * traces);
 		EXPECT_LE(100 * lax, kinds[k].lax * traces);

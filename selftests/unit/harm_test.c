@@ -20,6 +20,7 @@
 
 #include "command.h"
 #include "counters.h"
+#include "effort.h"
 #include "harm.h"
 #include "kept_report.h"
 #include "options.h"
@@ -66,18 +67,6 @@ struct checked {
 	uint64_t	shown;
 	int		status;
 };
-
-#define NOWHERE		UINT64_MAX
-
-/* Return the offset in the undamaged trace, or NOWHERE. */
-static uint64_t original(const struct harm *harm, uint64_t offset)
-{
-	if (offset < harm->at)
-		return offset;
-	if (offset >= harm->at + harm->put)
-		return offset - harm->put + harm->removed;
-	return harm->put == harm->removed ? offset : NOWHERE;
-}
 
 static void add_loss(struct checked *checked, uint64_t offset, int src, int channel)
 {
@@ -185,14 +174,14 @@ static void on_record(void *context, const struct perfrec_record *record)
 {
 	struct checked *checked = context;
 	const struct mixed *mixed = checked->mixed;
-	const uint64_t offset = original(checked->harm, record->begin.offset);
+	const uint64_t offset = harm_original(checked->harm, record->begin.offset);
 	const struct mixed_record key = { .truth.offset = offset };
 	const struct mixed_record *made;
 
 	checked->shown++;
 	if (record->flags & PERFREC_AFTER_LOSS)
 		add_loss(checked, record->begin.offset, record->src, record->channel);
-	if (offset == NOWHERE && checked->harm->kind == HARM_REPEAT) {
+	if (offset == HARM_NOWHERE && checked->harm->kind == HARM_REPEAT) {
 		checked->repeated++;
 		return;
 	}
@@ -239,7 +228,7 @@ static void on_switch(void *context, const struct trace_switch *record)
 {
 	struct checked *checked = context;
 	const struct mixed *mixed = checked->mixed;
-	const uint64_t offset = original(checked->harm, record->stamp.offset);
+	const uint64_t offset = harm_original(checked->harm, record->stamp.offset);
 	const struct mixed_switch *change = mixed->change;
 	size_t i;
 
@@ -247,7 +236,7 @@ static void on_switch(void *context, const struct trace_switch *record)
 		add_loss(checked, record->stamp.offset, record->src, MIXED_SWITCHES);
 		return;
 	}
-	if (offset == NOWHERE && checked->harm->kind == HARM_REPEAT) {
+	if (offset == HARM_NOWHERE && checked->harm->kind == HARM_REPEAT) {
 		checked->repeated++;
 		return;
 	}
@@ -285,9 +274,9 @@ static bool is_covered(const struct checked *checked, uint64_t from, uint64_t to
 
 	for (i = 0; i < checked->losses; i++) {
 		const struct loss *loss = &checked->loss[i];
-		uint64_t offset = original(checked->harm, loss->offset);
+		uint64_t offset = harm_original(checked->harm, loss->offset);
 
-		if (offset == NOWHERE)
+		if (offset == HARM_NOWHERE)
 			offset = checked->harm->at;
 		if ((loss->src < 0 || loss->src == src) && offset >= from && offset <= to &&
 		    (loss->channel < 0 || loss->channel == channel))
@@ -317,7 +306,7 @@ static void find_missing_records(struct checked *checked)
 			;
 		checked->fault[MISSING] += !checked->plain &&
 			!is_covered(checked, first < count ? record[first].truth.offset : 0,
-				    last < count ? record[last].truth.offset : NOWHERE,
+				    last < count ? record[last].truth.offset : HARM_NOWHERE,
 				    truth->src, truth->channel);
 	}
 }
@@ -339,7 +328,7 @@ static void find_missing_switches(struct checked *checked)
 			;
 		checked->fault[MISSING] += !checked->plain &&
 			!is_covered(checked, first < count ? change[first].offset : 0,
-				    last < count ? change[last].offset : NOWHERE,
+				    last < count ? change[last].offset : HARM_NOWHERE,
 				    change[i].src, MIXED_SWITCHES);
 	}
 }
@@ -459,18 +448,11 @@ static void judge(struct __test_metadata *_metadata, FIXTURE_DATA(harm) *self,
 		EXPECT_EQ(checked->mixed->drops, checked->status);
 }
 
-static unsigned int traces(void)
-{
-	const char *text = getenv("TRACES");
-
-	return text ? (unsigned int)atoi(text) : TRACES;
-}
-
 TEST_F_TIMEOUT(harm, is_shown_or_marked, 600)
 {
 	unsigned int i;
 
-	for (i = 0; i < traces(); i++) {
+	for (i = 0; i < effort_traces(TRACES); i++) {
 		uint64_t seed = 1000 * variant->kind + i;
 		struct mixed mixed;
 		struct harm harm;

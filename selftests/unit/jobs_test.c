@@ -12,6 +12,7 @@
 
 #include <kselftest_harness.h>
 
+#include "effort.h"
 #include "gen_program.h"
 #include "kept_report.h"
 #include "profile.h"
@@ -308,7 +309,7 @@ static uint64_t profile_with(FIXTURE_DATA(jobs) *self, int jobs)
 
 TEST_F_TIMEOUT(jobs, several_threads_return_the_same_data_as_one, 3600)
 {
-	unsigned int i, count = getenv("TRACES") ? (unsigned int)atoi(getenv("TRACES")) : TRACES;
+	unsigned int i, count = effort_traces(TRACES);
 	uint64_t seed = getenv("SEED") ? strtoull(getenv("SEED"), NULL, 0) : 1;
 	uint64_t calls = 0;
 	int jobs;
