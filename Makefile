@@ -8,9 +8,10 @@ BOARD ?= fpga
 # All boards except those derived from another one with "like".
 BOARDS ?= fpga $(filter-out fpga,$(basename $(notdir $(shell \
 	grep -L '^like ' tools/qemu/boards/*.board))))
-# Boards on which "make check" runs the slower suites. check-debug uses all boards.
+# Boards on which "make check" runs a slower suite.
 FAULT_BOARDS ?= fpga nofunnel
-DEBUG_BOARDS ?= dual
+# Boards on which check-debug runs the debug kernel.
+DEBUG_BOARDS ?= $(BOARDS)
 # Board on which "make check" runs the kernel of Debian testing. check-kernels uses all boards.
 KERNEL_BOARDS ?= p550
 
@@ -192,33 +193,32 @@ CHECK := $(O)/check
 SUITES := unit fuzz format model style devicetree bare boards hardware objects bench faults counters \
 	record debug kernels packages debian
 
-# Debian's file system is created once, which takes minutes. "make check" does not need it.
-ROOT_BOARD ?=
-export ROOT_BOARD
-
-check-packages: ROOT_BOARD = board
+# Debian's file system is created once, which takes minutes.
 check-packages check-debian: packages-root
-check-debug: DEBUG_BOARDS = $(BOARDS)
 check-kernels: KERNEL_BOARDS = $(BOARDS)
 
 # Suites that the suite "record" consists of.
 RECORD_SUITES := record captures calls triggers exact coverage processes exits kills rotation oncpu turns stacks
 
+# check-long sets LONG; "make check" omits these suites.
+LONG ?=
+LONG_SUITES := debug packages debian
+
 # These are prepared by scripts in tools/qemu/setup.
 NEEDS_boards := perf
 NEEDS_debug := debug-kernel
 NEEDS_kernels := module-trees testing-kernel
-NEEDS := $(sort $(foreach s,$(SUITES),$(NEEDS_$(s))))
+NEEDS := $(sort $(foreach s,$(filter-out $(if $(LONG),,$(LONG_SUITES)),$(SUITES)),$(NEEDS_$(s))))
 SET_UP = @tools/qemu/setup/check.sh $(KERNEL)
 
 # Number of concurrent suites: more than there are processors, because suites sometimes only wait.
 # The longest suites are first in the queue.
 CHECK_JOBS ?= $(shell echo $$(($$(nproc) + 1)))
-QUEUE := unit debug kernels board-$(firstword $(BOARDS)) fuzz \
-	record-captures counters record-calls hardware record-record packages \
+QUEUE := $(if $(LONG),$(LONG_SUITES)) unit kernels board-$(firstword $(BOARDS)) fuzz \
+	record-captures counters record-calls hardware record-record \
 	$(addprefix record-,$(filter-out record captures calls,$(RECORD_SUITES))) \
 	$(patsubst %,board-%,$(wordlist 2,99,$(BOARDS))) devicetree \
-	bench style faults objects bare model format $(if $(ROOT_BOARD),debian)
+	bench style faults objects bare model format
 
 # Build everything on all processors, after the board has been built.
 built: board
@@ -232,7 +232,7 @@ check check-%: export CCACHE_BASEDIR = $(CURDIR)
 # lines the tests read are linked in the same step, so ccache does not keep them.
 check check-%: export CCACHE_NOHASHDIR := yes
 
-# Each board runs each kselftest on one kernel only.
+# Each board runs each kselftest on one kernel only, and only if an input has changed.
 check: export TRACE_ONCE := yes
 check: built
 	$(SET_UP) $(NEEDS)
@@ -242,14 +242,13 @@ check: built
 		'$(MAKE) --no-print-directory run-{} || \
 		 echo "0 1 0" >$(CHECK)/{}-make.count'
 	@selftests/summary.sh $(CHECK) unit lib fuzz format model style devicetree bare $(BOARDS) hardware objects bench \
-		$(FAULT_BOARDS:%=faults-%) counters $(RECORD_SUITES) packages \
-		$(if $(ROOT_BOARD),debian) \
-		$(DEBUG_BOARDS:%=debug-%) kernels $(KERNEL_BOARDS:%=testing-%)
+		$(FAULT_BOARDS:%=faults-%) counters $(RECORD_SUITES) kernels $(KERNEL_BOARDS:%=testing-%) \
+		$(if $(LONG),$(DEBUG_BOARDS:%=debug-%) packages debian)
 
 # Run the same suites longer and on all boards, which takes a night, then, if none fails, check-releases.
 check-long: packages-root
-	@$(MAKE) --no-print-directory check ROOT_BOARD=board EXACT=long TRACE_SECONDS=30 TRACE_STORM_SECONDS=60 \
-		TRACE_PROGRAMS=2500 TRACE_PART=1 FUZZ_SECONDS=1200 FAULT_BOARDS="$(BOARDS)" DEBUG_BOARDS="$(BOARDS)" \
+	@$(MAKE) --no-print-directory check LONG=yes EXACT=long TRACE_SECONDS=30 TRACE_STORM_SECONDS=60 \
+		TRACE_PROGRAMS=2500 TRACE_PART=1 FUZZ_SECONDS=1200 FAULT_BOARDS="$(BOARDS)" \
 		KERNEL_BOARDS="$(BOARDS)" UNIT_TRACES=1000
 	@$(MAKE) --no-print-directory check-releases CHECK=$(CHECK)/releases
 
@@ -363,7 +362,7 @@ $(RECORD_SUITES:%=run-record-%): run-record-%:
 
 run-packages:
 	@. $(ENV) && export QEMU KERNEL CACHE && selftests/suite.sh $(CHECK) packages \
-		selftests/packages.sh $(O) $(ROOT_BOARD)
+		selftests/packages.sh $(O)
 
 run-debian:
 	@. $(ENV) && export QEMU KERNEL && selftests/suite.sh $(CHECK) debian \

@@ -16,6 +16,8 @@ rm -rf "$out"
 mkdir -p "$out"
 . selftests/tap.sh
 . selftests/effort.sh
+passed=$(dirname "$KERNEL")/passed
+. selftests/passed.sh
 
 run() {
 	tools/qemu/board run "$board" --target "$target" --out "$out" "$@"
@@ -26,8 +28,10 @@ run() {
 if [ "$board" = fpga ]; then effort_part leaks; else effort_part; fi
 what="$board: kselftests ran to the end, and the kernel's log is clean"
 if kselftests=$(effort_tests "$board"); then
-	run --monitor --timeout $((4500 + 30 * programs)) -- "$settings
+	commands="$settings
 		sh /target/selftests/run_all.sh $kselftests"
+	unless_passed "$(kselftest_inputs "$KERNEL" "$board" "$commands")" \
+		run --monitor --timeout $((4500 + 30 * programs)) -- "$commands"
 	result $? "$what"
 else
 	skip "$what" "testing's kernel runs them on this board"

@@ -34,17 +34,10 @@ of_harts="access argument firmware many overflow own_counts perf programs sample
 # another kernel runs kselftests on some boards: TRACE_ONCE is set, and the stock kernel runs only
 # the remaining ones there. Fails if none remain.
 effort_tests() {
-	local name only=
-
 	if [ "$1" = fpga ] || [ "$TRACE_PART" -eq 1 ]; then
 		return 0
 	elif [ -n "${TRACE_ONCE:-}" ] && [[ " ${KERNEL_BOARDS:-} " == *" $1 "* ]]; then
 		return 1
-	elif [ -n "${TRACE_ONCE:-}" ] && [[ " ${DEBUG_BOARDS:-} " == *" $1 "* ]]; then
-		for name in $(effort_except_debug); do
-			[[ " $of_harts " == *" $name "* ]] || only+=" $name"
-		done
-		echo "--only$only"
 	elif ! grep -q '^cpu ' "tools/qemu/boards/$1.board"; then
 		echo "$of_harts"
 	fi

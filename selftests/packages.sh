@@ -1,21 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Checks the content of the Debian packages and runs lintian on them. Prints TAP. With
-# "board", also installs them on a board with Debian's file system for riscv64, and records
-# Debian's own programs there.
+# Checks the content of the Debian packages, runs lintian on them, installs them on a board with
+# Debian's file system for riscv64, and records Debian's own programs there. Prints TAP.
 #
-#	packages.sh BUILD [board]
+#	packages.sh BUILD
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=$(realpath "$1")
-on_board=${2:-}
 work=$build/packages
 rm -rf "$work"
 mkdir -p "$work/out"
 . selftests/tap.sh
-passed=$CACHE/passed
-. selftests/passed.sh
 
 board_test="Debian's programs are recorded where the packages are installed"
 checks=("make deb builds the packages" "lintian reports nothing"
@@ -25,21 +21,6 @@ checks=("make deb builds the packages" "lintian reports nothing"
 	"the installed packages match the manual page, whose example builds with pkg-config"
 	"the module builds from the dkms package")
 has dh debhelper "${checks[@]}" "$board_test" || { results_end; exit; }
-
-# Inputs of the checks that do not need a board: all files except the other tests, and the packages
-# that build and check. Without git, the files are unknown.
-git rev-parse -q --verify HEAD >/dev/null 2>&1 && git=yes || git=
-inputs=$({ git ls-files -s; git ls-files -co --exclude-standard | grep -v '^selftests/'
-	echo selftests/packages.sh selftests/unit/reader.sh selftests/fuzz/corpus/trace/raw.rtd; } |
-	xargs sha256sum | cat - <(echo "$KERNEL"; dpkg-query -W lintian debhelper dpkg-dev dh-dkms gcc \
-		gcc-riscv64-linux-gnu 2>&1) | digest)
-if [ -z "$on_board" ] && [ -n "$git" ] && type -P lintian >/dev/null && has_passed "$inputs"; then
-	echo "# these checks passed before, with the same files and packages"
-	for what in "${checks[@]}"; do result 0 "$what"; done
-	skip "$board_test" "takes minutes: make check-packages"
-	results_end
-	exit
-fi
 
 make -s --no-print-directory deb O="$build" >"$work/deb.log" 2>&1
 rc=$?
@@ -131,13 +112,6 @@ make -C "$KERNEL/headers" M="$source" ARCH=riscv CROSS_COMPILE=riscv64-linux-gnu
 rc=$?
 [ "$rc" -eq 0 ] || tail -n 20 "$work/module.log" | sed 's/^/# /'
 result $rc "${checks[6]}"
-
-if [ -z "$on_board" ]; then
-	[ "$failures" -gt 0 ] || [ -z "$git" ] || now_passed "$inputs"
-	skip "$board_test" "takes minutes: make check-packages"
-	results_end
-	exit
-fi
 
 # ---- on the board ---------------------------------------------------------
 

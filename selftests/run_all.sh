@@ -4,15 +4,12 @@
 # Inserts the module if necessary, and removes it at the end, which shows that it is no longer in
 # use. Fails if a test has failed.
 #
-#	run_all.sh [NAME...]		all tests except NAME_test and NAME.sh; NAME:TEST omits only
-#					that test of NAME_test
-#	run_all.sh --only NAME...	only NAME_test and NAME.sh
+#	run_all.sh [NAME...]	all tests except NAME_test and NAME.sh; NAME:TEST omits only that
+#				test of NAME_test
 
 cd "$(dirname "$0")" || exit 1
 rc=0
 inserted=
-only=
-[ "${1:-}" != --only ] || { only=yes; shift; }
 
 if [ ! -e /dev/sifive-trace ]; then
 	for ko in ./sifive_trace.ko ../sifive_trace.ko; do
@@ -26,8 +23,7 @@ ran=0
 for t in ./*_test ./example.sh ./perf_stat.sh; do
 	[ -x "$t" ] || continue
 	name=${t#./} name=${name%.sh}
-	case " $* " in *" ${name%_test} "*) named=yes ;; *) named= ;; esac
-	[ "$named" = "$only" ] || continue
+	case " $* " in *" ${name%_test} "*) continue ;; esac
 	ran=$((ran + 1))
 	without=
 	for word; do

@@ -52,6 +52,8 @@ elif [ "$failed" -eq 0 ] && [ -n "$(short_of_plan)" ]; then
 fi
 echo "$passed $failed $skipped" >"$dir/$name.count"
 
+grep -q '^# passed before, ' "$log" && note+="; kselftests unchanged, passed before"
+
 # Use one write, because other suites can run concurrently.
 report() {
 	printf '%-10s %4d passed, %d failed, %d skipped, %d s, CPU %d s%s\n' "$name" \
