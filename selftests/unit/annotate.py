@@ -5,9 +5,9 @@
     annotate.py DIRECTORY COMMAND ARGUMENT...
 
 Runs COMMAND's annotate, report and coverage with these arguments, in DIRECTORY. The costs of
-a function's instructions, and of its lines, must add up to the function's costs, the shares in
-each table to 100 %, and the functions' costs to the totals of report and coverage. Prints the
-totals.
+a function's instructions, and of its lines, must add up to the function's costs. The shares in each
+table must add up to 100 %, and the functions' costs to the totals of report and coverage. Prints
+the totals.
 """
 
 import collections
@@ -56,8 +56,7 @@ def check_functions(data):
                 # The outcome of a branch at the end of the trace is unknown.
                 left = row["executed"] - branch["taken"] - branch["not_taken"]
                 assert left in (0, 1), row
-            # The calls at an instruction are the calls that it makes and the calls to trap
-            # handlers.
+            # The calls counted at an instruction include calls to trap handlers.
             if "executed" in row and data.get("exact") and row["kind"] == "instruction":
                 assert row.get("calls", 0) <= row["executed"], row
 

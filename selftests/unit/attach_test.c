@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that a recording includes exactly the running processes that its options select, describes
+ * Tests that a recording includes exactly the running processes that its options select, describes
  * each of them, and omits those that end before START.
  */
 #include <errno.h>
@@ -85,7 +85,7 @@ TEST_F(attach, listed_processes_are_found_once)
 	EXPECT_NE(NULL, strstr(self->attach.process[1].is.argv[0], "attach_test"));
 	attach_free(&self->attach);
 
-	/* A process named by its id must exist, and must not be the recorder. */
+	/* A process selected by its id must exist and must not be the recorder. */
 	end(&self->child[0]);
 	EXPECT_EQ(-1, attach_find(&self->attach));
 	attach_free(&self->attach);
@@ -159,7 +159,7 @@ TEST_F(attach, malformed_lists_are_refused)
 	}
 }
 
-/* Simulate a control group whose list contains these processes. */
+/* Simulate a control group that contains these processes. */
 static void make_group(const char *path, const char *processes)
 {
 	char list[128];
@@ -299,7 +299,8 @@ TEST_F(attach, processes_ended_before_start_are_omitted)
 }
 
 /*
- * A process name that looks like the end of a name and the next fields in /proc/PID/stat.
+ * Start a process whose name imitates the end of the name in /proc/PID/stat and the fields after
+ * it.
  */
 static pid_t start_program(const char *mark, int *go, int *done)
 {
@@ -321,7 +322,7 @@ static pid_t start_program(const char *mark, int *go, int *done)
 	close(to[1]);
 	*go = from[1];
 	*done = to[0];
-	/* Wait for the byte that the child writes after it has set its name. */
+	/* Wait for the byte that the child writes after setting its name. */
 	return read(to[0], &byte, 1) == 1 ? pid : -1;
 }
 

@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-/* command_fixture.h also defines a function with this name. */
+/* command_fixture.h defines another function with this name. */
 #define start_command	the_start_command
 #include "command.h"
 #include "target/auto_filter.h"
@@ -63,7 +63,7 @@ void perf_device_file(char *name, const char *path, uint32_t index, uint32_t sin
 	snprintf(name, PATH_MAX, sinks < 2 ? "%s" : "%s.%u", path, index);
 }
 
-/* What the recorded program does. */
+/* The behavior of the recorded program. */
 static enum { CALLS, FEW_CALLS, NO_CALLS, KILLED, ASKS, REQUESTS, NOT_RUN } does;
 static int exits;
 
@@ -76,7 +76,7 @@ static void call(struct gen_stream *stream, uint64_t function, bool enter)
 	gen_record(stream, !enter, address, NULL);
 }
 
-/* Generate a trace in which main() calls fib() often, unless @does says otherwise. */
+/* Generate a trace in which main() often calls fib(), except for FEW_CALLS and NO_CALLS. */
 static void make(struct gen *gen)
 {
 	struct gen_stream stream;
@@ -119,7 +119,7 @@ static int record_once(struct recording *recording)
 	gen_free(&gen);
 	if (does == ASKS)
 		kill(getppid(), SIGINT);
-	/* Send the signal to both processes, because a user can signal either of them. */
+	/* A user can send the signal to either process, so send it to both. */
 	if (does == REQUESTS) {
 		kill(getppid(), SIGUSR2);
 		kill(getpid(), SIGUSR2);

@@ -4,11 +4,11 @@
 #
 #	bench_decode.sh COMMAND GENERATOR DIRECTORY [MB]...
 #
-# Times are CPU times on one core, because other load affects these less. The fixed cost of a run is
-# measured with a tiny trace. The cost per record is the slope beyond the first 256 KB, in which
-# each function occurs for the first time. The last lines compare runs with one, two and three
-# threads, by elapsed time: the minimum of several interleaved runs. "moving" is a recording of
-# threads that migrate between four harts, with its side-car file.
+# Times are CPU times on one core, which other load affects less than elapsed times. The fixed cost
+# of a run is measured with a tiny trace. The cost per record is the slope beyond the first 256 KB,
+# in which each function occurs for the first time. The last lines compare the elapsed times of runs
+# with one, two and three threads; each is the minimum of several interleaved runs. "moving" is a
+# recording of threads that migrate between four harts, with its side-car file.
 
 set -eu
 command=$1 generator=$2 dir=$3
@@ -18,8 +18,8 @@ trace=$dir/bench.rtd
 trap 'rm -f "$trace" "$trace.meta"' EXIT
 tiny_kb=1 first_kb=256
 
-# seconds RUNS ARGUMENT...: print the CPU time of one run, measured over RUNS runs, because a single
-# one can be too short.
+# seconds RUNS ARGUMENT...: print the CPU time of one run, averaged over RUNS runs, because a single
+# run can be too short to measure.
 seconds() {
 	local runs=$1 used
 	shift
@@ -36,7 +36,7 @@ declare -A commands=(
 names=(report 'decode to text' 'report, moving')
 declare -A start first
 
-# generate NAME KB: write the trace to read, and print its number of records.
+# generate NAME KB: write a trace, and print its number of records.
 generate() {
 	local meta=()
 	[[ $1 != *moving ]] || meta=("$trace.meta")

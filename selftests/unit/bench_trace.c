@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Writes a trace of the given size in KB to standard output: calls of two threads, each of which
- * remains on one hart. If a side-car file is named, writes that file, too, and the calls are those
- * of four threads that migrate between four harts, with messages merged as by a funnel.
+ * remains on one hart. If a side-car file is named, the program also writes that file. The trace
+ * then contains calls of four threads that migrate between four harts, with messages merged as by a
+ * funnel.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +12,7 @@
 
 #define PART	(1u << 20)
 #define MOVING	4
-/*
- * Number of records between two migrations; they take a millisecond or more.
- */
+/* Number of records between two migrations, which take at least a millisecond. */
 #define STAYS	1000
 
 static int describe(const char *path)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Helpers that test exported files with Python scripts, and pages in a browser. */
+/* Helpers that check exported files with Python scripts, and exported pages in a browser. */
 #ifndef SELFTESTS_UNIT_BROWSER_H
 #define SELFTESTS_UNIT_BROWSER_H
 

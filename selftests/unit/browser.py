@@ -33,8 +33,8 @@ def place(browser, selector, n=0):
         return [r.left, r.top, r.width, r.height]; }}())""")
 
 
-# Return the number of a canvas's pixels that have this colour or, without a colour, are drawn at
-# all.
+# Return the number of pixels of a canvas that have this color or, if no color is given, that are
+# drawn.
 def pixels(browser, n, colour=None):
     return browser.value(f"""(function () {{
         var c = document.querySelectorAll("canvas")[{n}], i, sum = 0;
@@ -80,7 +80,7 @@ def check_page(browser, path):
            [["1", "17 us", "9 us", "52.94%", "5", "main"],
             ["2", "8 us", "8 us", "47.06%", "200", "fib"]], "functions")
 
-    # The tooltip describes the element below the mouse pointer.
+    # The tooltip describes the element under the mouse pointer.
     left, top, width, height = place(browser, "canvas", CALLS)
     browser.move(left + width / 2, top + 24)
     browser.wait("document.querySelector('#tip').textContent ==="
@@ -132,7 +132,7 @@ def check_page(browser, path):
     browser.value("PAGE.find('')")
     expect(text(browser, "#found"), "", "no search")
 
-    # A click makes fib, which is half as wide as the flame graph, fill the whole width.
+    # A click on fib, which is half as wide as the flame graph, enlarges it to the full width.
     browser.value("PAGE.find('fib')")
     before = pixels(browser, FLAME, FOUND)
     left, top, width, height = place(browser, "#flame")
@@ -185,7 +185,7 @@ def check_selection(browser):
 
 
 def check_comparison(browser):
-    """Compare with a page of two functions fib, 2 us faster in total, and another function."""
+    """Compare with a page that has two functions fib, together 2 us faster, and another one."""
     browser.value("""(function () {
         var other = JSON.parse(JSON.stringify(DATA)), fib = DATA.functions.indexOf("fib");
         other.tree.forEach(function (n) { if (n[1] === fib) n[4] -= 3; });
@@ -312,7 +312,7 @@ def selected(browser, path):
 
 
 def check_many(browser, path):
-    """Redrawing a view reloads no chunks, even if it has more than the page usually keeps."""
+    """Redrawing a view reloads no chunks, even if the view has more than the page usually keeps."""
     page = pathlib.Path(path).read_text()
     chunk = re.search(r'<script type="text/plain" class="calls">[^<]*</script>\n', page).group()
     entry = re.search(r'id="chunks">\[(\[.*?\]\])', page, re.S).group(1)
@@ -383,9 +383,9 @@ def open_counted(browser, path):
     return browser.value("window.loaded.size")
 
 
-# Draw the whole trace and ever smaller parts of it. Return the maximum number of boxes in a
-# drawing, and the time to draw the whole trace five times, in ms: the minimum of many measurements,
-# each short enough that on a busy machine some are not interrupted.
+# Draw the whole trace and successively smaller parts of it. Return the maximum number of boxes in a
+# drawing, and the minimum time in ms to draw the whole trace five times. Each of the many
+# measurements is so short that some are not interrupted even on a busy machine.
 DRAWINGS = """(function () {
     var to = CanvasRenderingContext2D.prototype, fill = to.fillRect, drawn = 0, most = 0;
     var whole = PAGE.times.view(), best = Infinity, part, start, i;
@@ -434,7 +434,7 @@ def check_large(browser, path):
 
 
 def check_places(browser, path):
-    """Missing parts are drawn in their place: after 17 us with trace, 3 us are missing."""
+    """Missing parts are drawn in their place: after 17 us of trace, 3 us are missing."""
     page = pathlib.Path(path).read_text()
     for was, becomes in (
             (r'"coverage":\{"part":"\w+","trace_seconds":[0-9.]+',
@@ -448,7 +448,7 @@ def check_places(browser, path):
     made.write_text(page)
     browser.open(made)
     browser.wait("document.body.dataset.ready === 'yes'")
-    # A function that returns the times at the left and right ends of a colour's area.
+    # A function that returns the times at the left and right edges of a color's area.
     where = f"""(function (name, part) {{
         var c = document.querySelectorAll("canvas")[{CALLS}], view = PAGE.times.view(), i, xs = [];
         var probe = document.createElement("canvas").getContext("2d"), wanted, d;

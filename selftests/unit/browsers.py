@@ -78,7 +78,8 @@ class Chromium(Browser):
         self.inp, in_write = os.pipe()
 
         def pipes():
-            # The browser reads from descriptor 3 and writes to 4; either can already be in use.
+            # The browser reads from descriptor 3 and writes to descriptor 4; either may already be
+            # in use.
             reader, writer = os.dup(out_read), os.dup(in_write)
             os.dup2(reader, 3)
             os.dup2(writer, 4)
@@ -309,7 +310,7 @@ class Firefox(Browser):
     def value(self, script):
         return self.run("return window.eval(arguments[0])", script)
 
-    # Keep the page's complaints, which are lost when the browser leaves the page.
+    # Save the page's console entries and errors, which are lost when the browser leaves the page.
     def navigate(self, url):
         self.found = self.complaints()
         self.call("WebDriver:Navigate", url=url)
@@ -336,7 +337,8 @@ class Firefox(Browser):
         if self.answer is not None:
             self.until(self.dialog, "a dialog opens")
 
-    # Answer the open dialog; return whether there is one. The answer applies to this dialog only.
+    # Answer the open dialog, and return whether one was open. The answer applies to this dialog
+    # only.
     def dialog(self):
         try:
             self.call("WebDriver:SendAlertText", text=self.answer)
@@ -348,7 +350,7 @@ class Firefox(Browser):
         self.answer = None
         return True
 
-    # Repeat the clicks until they are close enough in time to be a double click.
+    # Repeat the clicks until they are close enough in time to form a double click.
     def double_click(self, x, y):
         self.value("""window.doubled = false;
                       addEventListener("dblclick", function () { window.doubled = true; },

@@ -16,7 +16,7 @@
 #include "kept_report.h"
 #include "options.h"
 
-/* Number of traces; the environment variable TRACES, if set, replaces it. */
+/* Number of traces; the environment variable TRACES overrides it. */
 #define TRACES		150
 #define STEPS		2000
 
@@ -124,7 +124,7 @@ static void on_record(void *context, const struct perfrec_record *record)
 		offset += checked->shift;
 	key.offset = offset;
 	truth = bsearch(&key, gen->truth, gen->truths, sizeof(key), by_offset);
-	/* The damage itself can create a record or lose one. */
+	/* The damage itself can create or destroy a record. */
 	if (!truth || truth->src != record->src)
 		return;
 	same = record->begin.time_known &&
@@ -263,7 +263,8 @@ TEST_F_TIMEOUT(clock, detects_wrong_first_time_of_a_source, 600)
 }
 
 /*
- * After a message with missing bytes, times are correct when the bits of its timestamp are known.
+ * After a message with missing bytes, times are correct once all bits of the timestamp are known
+ * again.
  */
 TEST_F_TIMEOUT(clock, continues_after_lost_bytes, 600)
 {
@@ -287,7 +288,7 @@ TEST_F_TIMEOUT(clock, continues_after_lost_bytes, 600)
 	}
 }
 
-/* A bit that is 0 after many lost messages, but was 1 before, shows that a higher bit has changed. */
+/* If a bit was 1 before many lost messages and is 0 after them, a higher bit has changed. */
 TEST_F_TIMEOUT(clock, does_not_go_back_after_many_lost_bytes, 600)
 {
 	struct gen *gen = &self->program.gen;
@@ -334,7 +335,7 @@ TEST_F_TIMEOUT(clock, marks_relative_times_after_damage, 600)
 	EXPECT_EQ(0, bad);
 }
 
-/* Write the times at START and STOP of the capture, @from and @to, by a clock of 10 MHz. */
+/* Write the capture's times at START and STOP, @from and @to, in ticks of a 10 MHz clock. */
 static void write_limits(struct __test_metadata *_metadata, FIXTURE_DATA(clock) *self,
 			 uint64_t from, uint64_t to)
 {
@@ -347,7 +348,9 @@ static void write_limits(struct __test_metadata *_metadata, FIXTURE_DATA(clock) 
 	ASSERT_EQ(0, fclose(file));
 }
 
-/* Any bit of the first time of a trace's only source is wrong. Return the percentage of true times. */
+/*
+ * Flip each bit of the first time of a trace's only source. Return the percentage of correct times.
+ */
 static uint64_t flip_first_time(struct __test_metadata *_metadata, FIXTURE_DATA(clock) *self)
 {
 	struct gen *gen = &self->program.gen;
@@ -356,11 +359,14 @@ static uint64_t flip_first_time(struct __test_metadata *_metadata, FIXTURE_DATA(
 
 	make(self, 1, false);
 	gen_sync(gen, 0);
-	/* The first message has the time in bytes 3 and up. */
+	/* In the first message, the time begins at byte 3. */
 	for (start = 0, at = 3; !at || !(gen->data[at - 1] & 2) || at == 3; at++)
 		start |= (uint64_t)(gen->data[at] >> 2) << 6 * (at - 3);
 	write_limits(_metadata, self, start - 1000, gen->now + 1000);
-	/* Times advance by more than the lowest bits, so nothing contradicts those. */
+	/*
+	 * Skip the lowest bits: times advance by more than these bits, so nothing contradicts an
+	 * error in them.
+	 */
 	for (bit = 4; bit < 6 * (at - 3); bit++) {
 		gen->data[3 + bit / 6] ^= 4u << bit % 6;
 		read_damaged(_metadata, self, 3, 0);
@@ -377,8 +383,8 @@ static uint64_t flip_first_time(struct __test_metadata *_metadata, FIXTURE_DATA(
 }
 
 /*
- * The limits of the capture contradict the time, or a later time does so, possibly after more
- * records than the decoder holds back.
+ * Either the limits of the capture or a later time contradicts the wrong time. The later time may
+ * come after more records than the decoder holds back.
  */
 TEST_F_TIMEOUT(clock, marks_wrong_first_time_of_the_only_source, 600)
 {
@@ -386,7 +392,7 @@ TEST_F_TIMEOUT(clock, marks_wrong_first_time_of_the_only_source, 600)
 	EXPECT_LE(95, flip_first_time(_metadata, self));
 }
 
-/* The decoder holds back even fewer records between messages of instruction trace. */
+/* Between messages of instruction trace, the decoder holds back even fewer records. */
 TEST_F_TIMEOUT(clock, marks_wrong_first_time_among_branches, 600)
 {
 	self->steps = STEPS / 8;
@@ -427,7 +433,7 @@ TEST_F_TIMEOUT(clock, ignores_absolute_time_outside_the_capture, 600)
 	EXPECT_LT(0, self->checked.inferred);
 }
 
-/* Time of each source's latest record, and how certain it is. */
+/* Time of each source's latest record, and the certainty of that time. */
 struct latest {
 	uint64_t	time[2];
 	unsigned int	known[2];
@@ -466,7 +472,7 @@ static struct latest read_wraps(struct __test_metadata *_metadata, FIXTURE_DATA(
 	return latest;
 }
 
-/* While one source is silent, timestamps wrap several times, as another source shows. */
+/* While one source is silent, timestamps wrap several times, which another source reveals. */
 TEST_F(clock, source_that_was_silent_while_timestamps_wrapped)
 {
 	static const uint64_t address[] = { 0x1000, 0x2000 };
@@ -498,7 +504,10 @@ TEST_F(clock, source_that_was_silent_while_timestamps_wrapped)
 	gen_free(&gen);
 }
 
-/* While the only source is silent, timestamps wrap, as the clock of the side-car file shows. */
+/*
+ * While the only source is silent, timestamps wrap, which the clock readings in the side-car file
+ * reveal.
+ */
 TEST_F(clock, only_source_was_silent_while_timestamps_wrapped)
 {
 	static const uint64_t address[] = { 0x1000, 0x2000 };
@@ -521,7 +530,7 @@ TEST_F(clock, only_source_was_silent_while_timestamps_wrapped)
 	write_limits(_metadata, self, 0, gen.now);
 	latest = read_wraps(_metadata, self, &gen);
 	EXPECT_EQ(TIME_INFERRED, latest.known[0]);
-	/* Nothing is missing if the source has sent messages in each period. */
+	/* All times are exact if the source sends messages in every period of the timestamp. */
 	gen.length = 0;
 	gen.truths = 0;
 	gen.now = 0;

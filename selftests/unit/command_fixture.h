@@ -67,8 +67,8 @@ static inline void write_file(const char *path, const void *data, size_t length)
 }
 
 /*
- * The leak check takes as long as the rest of a run, so after a test's first eight runs, check only
- * every eighth one.
+ * The leak check takes as long as the rest of a run. After a test's first eight runs, check only
+ * every eighth run.
  */
 static inline void look_for_leaks(void)
 {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Tests the completion of command lines, also at a prompt of bash, zsh and fish; results as TAP.
+# Tests the completion of command lines, both directly and at the prompts of bash, zsh and fish.
+# Prints TAP.
 #
 #	completion.sh COMMAND
 
@@ -12,7 +13,7 @@ cd "$(dirname "$0")/../.." || exit 1
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-# becomes WANTED WORD...: expect the last word's completions, sorted, to be WANTED.
+# becomes WANTED WORD...: expect the sorted completions of the last word to be WANTED.
 becomes() {
 	local wanted=$1 got
 	shift
@@ -48,7 +49,7 @@ becomes "--symfs" report a.rtd b.rtd --sy
 
 # at_prompt SHELL PROGRAM OPTION...: expect the shell to complete commands, words and files.
 at_prompt() {
-	has "$1" "$1" "the prompt of $1 completes commands, words and files" || return 0
+	has "$1" "$1" "$1's prompt completes commands, words and files" || return 0
 	printf 'sifive-trace repl\to\t\nsifive-trace decode --form\tjs\t-e on\to\t\nexit\n' |
 		PATH=$dir/bin:$PATH TERM=dumb ZDOTDIR=$dir HOME=$dir \
 		script -qec "${*:2}" /dev/null >"$dir/said" 2>&1
@@ -56,12 +57,12 @@ at_prompt() {
 		grep -q '^got: decode --format json -e only.rtd only.rtd' "$dir/said"
 	rc=$?
 	[ $rc -eq 0 ] || sed 's/^/# /' "$dir/said"
-	result $rc "the prompt of $1 completes commands, words and files"
+	result $rc "$1's prompt completes commands, words and files"
 }
 
 mkdir "$dir/here" "$dir/bin" "$dir/functions"
 : >"$dir/here/only.rtd"
-# A substitute for the command, which completes words but does not read the named file.
+# A substitute for the command that completes words but does not read the named file.
 printf '#!/bin/sh\n[ "$1" != complete ] || exec %s "$@"\necho "got: $*"\n' \
 	"$command" >"$dir/bin/sifive-trace"
 chmod +x "$dir/bin/sifive-trace"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Tests the user's defaults for options, and mistyped words. */
+/*
+ * Tests the user's configuration file, which sets defaults for options, and suggestions for
+ * mistyped words.
+ */
 #include "command_fixture.h"
 
 /* Write @text to the user's configuration file. */

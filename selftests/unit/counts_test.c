@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Tests that instructions and branches of random programs are counted exactly in every mode of an
- * encoder and, if messages are lost, that no count is too high and the reader reports the loss.
+ * encoder. If messages are lost, no count is too high and the reader reports the loss.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -170,7 +170,7 @@ static bool is_way(unsigned int act)
 	       act == ACT_JUMP_TO || act == ACT_RETURN || act == ACT_SWAP;
 }
 
-/* Return the number of branches and jumps executed, except for the last instruction. */
+/* Return the number of branches and jumps executed, excluding the last instruction. */
 static uint64_t expected_ways(const FIXTURE_DATA(counts) *self)
 {
 	const struct program *program = &self->program;
@@ -248,7 +248,7 @@ TEST_F(counts, are_never_too_high_after_a_loss)
 
 	for (i = 0; i < RUNS; i++) {
 		run(self, &tracer, 11000 + i);
-		/* The list of the run's instructions lacks those that messages cannot show. */
+		/* The list of the run's instructions lacks those that no message describes. */
 		ASSERT_EQ(0, wrong_times(self));
 		if (counts_exact(self->counts, why))
 			continue;

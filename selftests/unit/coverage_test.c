@@ -135,7 +135,7 @@ TEST_F(command, complete_trace_covers_the_whole_run)
 /* Write the side-car file of a snapshot. */
 #define BEGUN	"{\"srcbits\":0,\"ts_hz\":10,\"trigger\":{\"function\":\"f\",\"call\":7,\"tid\":9}}"
 
-/* A name is printed on one line, whatever characters it contains. */
+/* A name is printed on one line, regardless of the characters in it. */
 #define PART	"{\"srcbits\":0,\"ts_hz\":10,\"part\":{%s}}"
 #define PARTS	8
 
@@ -299,7 +299,7 @@ TEST_F(command, snapshot_that_begins_after_its_call_is_reported)
 	write_file("trace.rtd.meta", meta, strlen(meta));
 	run(self, "report -q trace.rtd");
 	EXPECT_EQ(NULL, strstr(self->out, BEFORE));
-	/* A trigger without the times of the call. */
+	/* A trigger that lacks the times of the call. */
 	snprintf(meta, sizeof(meta), TOOK, "9000000000", "");
 	write_file("trace.rtd.meta", meta, strlen(meta));
 	run(self, "report -q trace.rtd");
@@ -465,7 +465,7 @@ TEST_F(command, bytes_missing_from_the_file_are_a_gap)
 	EXPECT_NE(NULL, strstr(self->err, " bytes are missing in 1 place"));
 }
 
-/* A ring can lack part of a message, but a full buffer cannot lack anything. */
+/* A ring can lack part of a message, but a full buffer is complete. */
 TEST_F(command, bytes_missing_from_a_full_or_wrapped_buffer_are_a_gap)
 {
 	static const struct {

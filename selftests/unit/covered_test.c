@@ -137,7 +137,7 @@ static void run_one(struct gen *gen, uint64_t address)
 
 #define PATHS	"      %  instructions         times  length  iterations  path\n"
 
-/* The hot path is the loop without the instruction that precedes it. */
+/* The hot path is the loop, which excludes the instruction before it. */
 TEST_F(command, hot_path_contains_the_most_frequent_successors)
 {
 	cover(self, "--by path");
@@ -245,7 +245,7 @@ TEST_F(command, probed_instructions_are_counted)
 }
 
 /* The first source's messages wait for a Sync message that confirms them. */
-TEST_F(command, thread_that_continues_on_another_hart_is_recognised)
+TEST_F(command, thread_that_continues_on_another_hart_is_recognized)
 {
 	const uint8_t sync[] = { 5 }, trap[] = { 1 }, off[] = { 4, 0 };
 	const uint8_t four[] = { 4, 0 }, two[] = { 2, 0 }, both[] = { 4, 2, 0 };

@@ -43,7 +43,7 @@ static void make_calls(FIXTURE_DATA(command) *self)
 	save(self, "trace.rtd");
 }
 
-/* Return the line with this number, without the fields that are the same in all lines. */
+/* Return the line with this number, without the fields that are equal in all lines. */
 static const char *row(FIXTURE_DATA(command) *self, unsigned int number)
 {
 	static char line[1024];
@@ -118,8 +118,7 @@ TEST_F(command, unknown_values_are_empty)
 		"\"1790000000000000000\"},\"coverage\":{\"run_ns\":%u}}"
 
 /*
- * The date is correct although timestamps wrap, and missing if they may have wrapped more than
- * once.
+ * The date is correct even if timestamps wrap, and missing if they may have wrapped more than once.
  */
 TEST_F(command, dates_are_correct_or_missing)
 {
@@ -167,7 +166,7 @@ TEST_F(command, losses_are_marked)
 	record(&stream, 0, MAIN, 1);
 	record(&stream, 0, FIB, 20);
 	record(&stream, 1, FIB, 300);
-	/* Write the beginning of another record, which completes the record before it. */
+	/* Write the beginning of another record, so that the record before it is complete. */
 	gen_store(&self->gen, 0, 6, 1, 0xff);
 	gen_error(&self->gen, 0);
 	gen_sync(&self->gen, 0);
@@ -188,7 +187,7 @@ TEST_F(command, losses_are_marked)
 #define PER_THREAD \
 	"{\"srcbits\":1,\"per_thread\":true,\"threads\":[{\"channel\":6,\"pid\":5,\"tid\":5}]}"
 
-/* The count at the entry of FIB is 500 too high. */
+/* The count at the entry to FIB is too high by 500. */
 TEST_F(command, counts_that_go_backwards_are_charged_only_to_enclosing_calls)
 {
 	static const char * const meta[] = { PER_THREAD, "{\"srcbits\":1}" };
@@ -266,7 +265,7 @@ TEST_F(command, large_counts_are_not_mistaken_for_negative_ones)
 	}
 }
 
-/* Sums stay below 2^63, and the counts that they lack are reported. */
+/* Sums stay below 2^63, and counts left out of them are reported. */
 TEST_F(command, sums_do_not_wrap)
 {
 	static const char * const command[] = {
@@ -328,7 +327,10 @@ TEST_F(command, single_sync_message_begins_no_instruction_trace)
 	char *shown = NULL;
 	unsigned int i;
 
-	/* First without the message, then with it among the records, then with it before them. */
+	/*
+	 * Test the trace without the message, then with it among the records, then with it before
+	 * them.
+	 */
 	for (i = 0; i < 3 * commands; i++) {
 		gen_free(&self->gen);
 		gen_init(&self->gen, 1, 40);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests cutting a trace between any two messages: each piece can be read separately, and together
- * the pieces contain each record of the whole trace once, with the same addresses, counts, times
- * and marks.
+ * Tests cutting a trace between any two messages. Each piece can be read separately. Together, the
+ * pieces contain each record of the whole trace once, with the same addresses, counts, times and
+ * marks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -107,7 +107,7 @@ static void read_piece(const void *bytes, size_t length, const char *text,
 	unlink(path);
 }
 
-/* Append to @text a comma, and the output of @write_it. */
+/* Append a comma and the output of @write_it to @text. */
 static void append(char *text, size_t size, const struct cut *cut,
 		   void (*write_it)(const struct cut *cut, struct output *out))
 {
@@ -128,7 +128,7 @@ static void append(char *text, size_t size, const struct cut *cut,
 
 static struct gen gen;
 
-/* Write marks before a record: a thread has dropped records twice, and has waited. */
+/* Write marks before a record: its thread has dropped records, and may have waited. */
 static void mark(struct gen_stream *stream, uint64_t *seed)
 {
 	const unsigned int which = gen_random(seed) & 31;
@@ -147,7 +147,7 @@ static void mark(struct gen_stream *stream, uint64_t *seed)
 	}
 }
 
-/* Write the callers of a sample, with addresses above and below 32 bits. */
+/* Write the callers of a sample, with addresses of up to 32 bits and of more. */
 static void callers(struct gen_stream *stream, uint64_t *seed)
 {
 	unsigned int count = 1 + gen_random(seed) % CALLERS, i;
@@ -158,7 +158,9 @@ static void callers(struct gen_stream *stream, uint64_t *seed)
 	gen_callers(stream, address, count);
 }
 
-/* Generate three sources whose messages are interleaved at random, with counts above 32 bits. */
+/*
+ * Generate three sources with counts wider than 32 bits, whose messages are interleaved at random.
+ */
 static void make(unsigned int count_type, uint64_t seed)
 {
 	struct gen part[STREAMS], both;

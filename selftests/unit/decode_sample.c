@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * The program that the traces in tests come from: main is at 0x20000, fib at 0x21000, and a C++
+ * The program whose execution the tests' traces show: main is at 0x20000, fib at 0x21000, and a C++
  * function with a long name at 0x22000 (see the Makefile). Each function is on one line, so all of
  * its addresses map to the same line.
  */

@@ -187,7 +187,9 @@ TEST_F(command, standard_input_and_output_file_are_supported)
 	EXPECT_NE(NULL, strstr(self->err, "no/such/file.txt: cannot write"));
 }
 
-/* The output never overwrites an input file, regardless of the name that the user gives. */
+/*
+ * The output never overwrites an input file, regardless of the name by which the user refers to it.
+ */
 TEST_F(command, output_never_overwrites_an_input)
 {
 	static const char * const wrong[] = {
@@ -224,7 +226,9 @@ TEST_F(command, output_never_overwrites_an_input)
 		ASSERT_EQ(0, system("cat trace.rtd trace.rtd.meta own.meta"
 				    " program | cmp - all"));
 	}
-	/* The command also checks a name that it chooses itself. The last input is empty. */
+	/*
+	 * The command also checks a name that it chooses itself. The last of these inputs is empty.
+	 */
 	save(self, "trace.perf");
 	run(self, "decode --format perf trace.perf");
 	EXPECT_EQ(3, self->status);
@@ -450,7 +454,7 @@ TEST_F(command, strict_fails_for_channels_that_are_left_out)
 	EXPECT_EQ(0, self->status);
 }
 
-/* --strict fails for losses that the recorder has reported, and for an incomplete end. */
+/* --strict fails for losses that the recorder reported and for an incomplete last message. */
 TEST_F(command, strict_fails_for_every_loss)
 {
 	static const char * const lost[] = {
@@ -601,7 +605,7 @@ TEST_F(command, ring_is_decoded_from_the_first_complete_header)
 
 	for (i = 0; i < 5; i++)
 		sample_trace(&self->gen, 0, 0);
-	/* The trace begins within the first header, so only the other four headers are read. */
+	/* The trace begins within the first header, so only the remaining four headers are read. */
 	write_file("trace.rtd", self->gen.data + 40, self->gen.length - 40);
 	run(self, "decode --ring trace.rtd");
 	EXPECT_EQ(0, self->status);
@@ -739,10 +743,7 @@ TEST_F(command, undecodable_files_are_reported)
 	EXPECT_NE(NULL, strstr(self->err, "trace.rtd: not an ELF program"));
 }
 
-/*
- * However the trace is damaged, the command returns an exit status, and no sanitizer reports an
- * error.
- */
+/* No damage to a trace makes the command crash or a sanitizer report an error. */
 TEST_F(command, damaged_traces_never_crash)
 {
 	static const char * const options[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that only the return type and the parameters are removed from a C++ name, although spaces
- * and brackets can also belong to operators, templates and namespaces.
+ * Tests that only the return type and the parameters are removed from a C++ name, even if
+ * operators, templates and namespaces in it contain spaces and brackets.
  */
 #include "kselftest_harness.h"
 
@@ -47,7 +47,7 @@ TEST(template_arguments_are_kept)
 		     cut("bool Box<int, char>::operator< <int>(int)"));
 }
 
-/* The result must be a part of the input, whatever the input is. */
+/* For any input, the result must be a part of that input. */
 TEST(malformed_names_are_only_shortened)
 {
 	static const char *const names[] = {

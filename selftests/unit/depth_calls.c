@@ -62,7 +62,7 @@ KEPT void outer(void)
 
 static unsigned int (*volatile jump_again)(unsigned int more);
 
-/* Leave all calls from the innermost one by a jump, without returning. */
+/* Jump out of all calls from the innermost one, without returning. */
 KEPT static unsigned int jump(unsigned int more)
 {
 	if (more)
@@ -70,7 +70,7 @@ KEPT static unsigned int jump(unsigned int more)
 	longjmp(back, 1);
 }
 
-/* Call jump() several times from one place; jump() jumps back to here. */
+/* Call jump() several times from one place; it jumps back into this function. */
 KEPT void again(unsigned int calls, unsigned int more)
 {
 	volatile unsigned int i;

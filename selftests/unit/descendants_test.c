@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves which descendants of the command count as not recorded, and that the side-car file
+ * Tests which descendants of the command count as not recorded, and that the side-car file
  * describes the program, objects and times of processes without the library.
  */
 #include <linux/perf_event.h>
@@ -192,7 +192,7 @@ TEST_F(descendants, static_child_is_described)
 	EXPECT_EQ(0, self->found.lost);
 	EXPECT_EQ(1, self->found.others);
 	EXPECT_STREQ("static", self->found.names);
-	/* The program is described, but the copy of the shell that executes it is not. */
+	/* The program is described, but the copy of the shell that executed it is not. */
 	EXPECT_STREQ("", file_of(self, CHILD, 1));
 	text = file_of(self, CHILD, 0);
 	EXPECT_NE(NULL, strstr(text, "\"outside\":true,\n\"from\":40,\n\"to\":50,\n\"exe\":\"/bin/static\""));
@@ -214,7 +214,7 @@ TEST_F(descendants, static_program_that_the_program_executes_is_described)
 	EXPECT_EQ(0, self->found.lost);
 	EXPECT_EQ(1, self->found.others);
 	EXPECT_STREQ("static", self->found.names);
-	/* The program has its own command line, which is not in the events. */
+	/* The program's command line, which it sets itself, is not in the events. */
 	text = file_of(self, PROGRAM, 1);
 	EXPECT_NE(NULL, strstr(text, "\"exe\":\"/bin/static\""));
 	EXPECT_EQ(NULL, strstr(text, "\"args\""));
@@ -302,7 +302,7 @@ TEST_F(descendants, unrelated_processes_are_ignored)
 	EXPECT_EQ(0, descendants_children(&self->descendants, PROGRAM));
 }
 
-/* Keep what a recording needs that only counts the processes. */
+/* Keep only what is needed to count processes. */
 TEST_F(descendants, programs_are_kept_only_if_needed)
 {
 	self->descendants.programs = false;

@@ -24,7 +24,7 @@ static struct sifive_trace_status status;
 /* Number of times that losses and sinks were read. */
 static unsigned int losses_read, sinks_read;
 
-/* Number of calls to STATUS until the buffer has room. */
+/* Number of STATUS calls until the buffer has room. */
 static unsigned int full_looks;
 
 /*
@@ -328,7 +328,7 @@ TEST_F(drain, unjoined_side_car_file_is_kept)
 }
 
 /* Another session has begun before the last piece ended. */
-TEST_F(drain, piece_has_no_numbers_of_another_session)
+TEST_F(drain, piece_contains_no_numbers_of_another_session)
 {
 	char dir[] = "/tmp/drain_test.XXXXXX", command[64];
 	struct drain_sink *sink = &self->drain.sink[0];
@@ -388,21 +388,23 @@ TEST_F(drain, drops_are_listed_with_begin_end_and_number)
 	EXPECT_FALSE(gaps_room(&room, &now, 9, 4000, true, &gap));
 }
 
-TEST_F(drain, gap_begins_before_the_bytes_after_a_slow_write_are_read_and_ends_after_them)
+TEST_F(drain, gap_spans_the_bytes_read_after_a_slow_write)
 {
 	const struct gaps_room *room = &self->drain.room;
 
 	ASSERT_EQ(3, write(self->writer, "abc", 3));
 	status.fulls = 1;
 	status.flags = SIFIVE_TRACE_STATUS_WAITING;
-	/* Looks before the bytes, before the end of the bytes, and after both. */
+	/*
+	 * STATUS is called before the bytes are read, before their end is reached, and afterwards.
+	 */
 	full_looks = 3;
 	drain_copy(&self->drain);
 	EXPECT_EQ(0, full_looks);
 	EXPECT_FALSE(room->open);
 }
 
-TEST_F(drain, losses_are_read_only_when_there_can_be_new_ones)
+TEST_F(drain, losses_are_read_only_when_new_ones_are_possible)
 {
 	const struct gaps *gaps = &self->drain.sink[0].gaps;
 
@@ -415,7 +417,7 @@ TEST_F(drain, losses_are_read_only_when_there_can_be_new_ones)
 	drain_look(&self->drain, false);
 	drain_look(&self->drain, false);
 	EXPECT_EQ(1, sinks_read);
-	/* The rest of a cut message. */
+	/* The lost bytes are the rest of a truncated message. */
 	status.lost = 110;
 	drain_look(&self->drain, false);
 	EXPECT_EQ(2, sinks_read);
@@ -425,7 +427,7 @@ TEST_F(drain, losses_are_read_only_when_there_can_be_new_ones)
 	status.fulls = 1;
 	drain_look(&self->drain, false);
 	EXPECT_EQ(1, losses_read);
-	/* There is room again. */
+	/* The buffer has room again. */
 	drain_look(&self->drain, false);
 	EXPECT_EQ(1, losses_read);
 	drain_look(&self->drain, true);

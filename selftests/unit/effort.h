@@ -12,7 +12,7 @@ static inline unsigned int effort(unsigned int usual, unsigned int full)
 	return part && atoi(part) == 1 ? full : usual;
 }
 
-/* Return the number of traces to make: @usual, unless TRACES is set. */
+/* Return the number of traces to generate: @usual, unless TRACES is set. */
 static inline unsigned int effort_traces(unsigned int usual)
 {
 	const char *traces = getenv("TRACES");

@@ -6,7 +6,10 @@
 #include "command_fixture.h"
 
 #define PART	(1u << 20)
-/* Allowance in KiB for the sanitizers, the C library, and pages that are used only later. */
+/*
+ * Allowance in KiB for the sanitizers, the C library, and pages that are first used after the first
+ * chunk.
+ */
 #define SLACK_KB	(4 << 10)
 
 /* Write nested calls, five levels deep, with a counter, until a chunk is full. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Proves that the totals in exported files equal those of report. */
+/* Tests that the totals in exported files equal those of report. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +29,9 @@ static const struct run runs[] = {
 
 #define RUNS	(sizeof(runs) / sizeof(runs[0]))
 
-/* Combine each run with the first option and a third of the others, or with all options. */
+/*
+ * Combine each run with the first option and a third of the others, or, in a full test, with all.
+ */
 static bool combines(unsigned int run, unsigned int option)
 {
 	return !option || (run + option) % effort(3, 1) == 0;
@@ -150,7 +152,7 @@ TEST_F_TIMEOUT(command, go_tool_pprof_reads_the_profile, 600)
 	}
 }
 
-/* Write a call to fib by main, in a file that was loaded elsewhere. */
+/* Write a call from main to fib, in a file that was loaded at another address. */
 static void make_loaded(FIXTURE_DATA(command) *self)
 {
 	static const char meta[] =
@@ -228,8 +230,8 @@ static void expect_label(struct __test_metadata *_metadata, FIXTURE_DATA(command
 }
 
 /*
- * Times are marked if they are inferred, or unknown because an absolute time is missing, as in
- * report.
+ * As in report, times are marked if they are inferred, or unknown because an absolute time is
+ * missing.
  */
 TEST_F(command, pprof_marks_inferred_and_unknown_times)
 {
@@ -320,7 +322,7 @@ TEST_F_TIMEOUT(command, perfetto_totals_equal_report, 600)
 
 /*
  * The exit and the next enter of a function are lost, so its call appears to be long, although each
- * time in the trace is exact.
+ * time is exact.
  */
 TEST_F(command, timelines_mark_a_call_across_a_loss)
 {
@@ -693,10 +695,7 @@ TEST_F_TIMEOUT(command, graph_json_totals_equal_report_json, 600)
 	EXPECT_EQ(0, self->status);
 }
 
-/*
- * Check the JSON header of a trace with a sample that a loss truncates and a call that does not
- * end.
- */
+/* Check the JSON header of a trace with a sample truncated by a loss and a call without an end. */
 TEST_F(command, report_json_states_losses)
 {
 	static const char meta[] = "{\"srcbits\":0,\"exe\":\"/bin/\\\"x\",\"ts_hz\":10,"

@@ -36,7 +36,7 @@ static inline void filtered_close(struct filtered *f)
 	unlink(f->path);
 }
 
-/* Each of @lines is a letter, after > or < if recording begins or ends at its function. */
+/* Each of @lines is a function's letter, preceded by > or < if recording begins or ends there. */
 static inline void filtered_lines(FILE *file, const char *lines, uintptr_t (*address_of)(char),
 				  unsigned int size)
 {
@@ -52,7 +52,7 @@ static inline void filtered_lines(FILE *file, const char *lines, uintptr_t (*add
 	}
 }
 
-/* Return 0 with tracing on, or -1. */
+/* Set up tracing with the filter and turn it on. Return 0 or -1. */
 static inline int filtered_start(struct filtered *f, const char *filter)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;

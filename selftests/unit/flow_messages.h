@@ -56,7 +56,7 @@ static inline void stop(struct gen *gen, uint64_t halfwords)
 	gen_message(gen, 33, source, fixed, bits, &halfwords, 1);
 }
 
-/* Print the number of calls of each path of a trace of the kernel. @calls is the side-car file. */
+/* Print the number of calls on each path of a kernel trace. @calls is the side-car file. */
 static inline void print_kernel(FIXTURE_DATA(command) *self, const char *calls)
 {
 	save(self, "t");

@@ -72,7 +72,7 @@ struct program {
  * @strange:	functions sometimes do not return to the instruction after their call
  * @src:	source
  * @between:	called with @context before each instruction, to add other messages; may be NULL.
- *		@described: number of executed instructions that the messages so far describe
+ *		@described: number of executed instructions that the messages describe
  */
 struct tracer {
 	bool		btm;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests that the flow of random programs is followed exactly in every mode of an encoder and, if
- * messages are lost, damaged or truncated, that every part of the flow is either exact or marked as
+ * Tests that the flow of random programs is followed exactly in every mode of an encoder. If
+ * messages are lost, damaged or truncated, every part of the flow is either exact or marked as
  * missing.
  */
 #include <stdlib.h>
@@ -308,8 +308,8 @@ static size_t before_damage(const FIXTURE_DATA(flow) *self, size_t offset)
 }
 
 /*
- * Return the number of instructions executed after the second Sync message that follows the damage,
- * which may include the first one.
+ * Return the number of instructions executed after the second Sync message that follows the damage.
+ * The damage may include the first one.
  */
 static size_t after_damage(const FIXTURE_DATA(flow) *self, size_t offset)
 {

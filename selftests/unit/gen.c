@@ -74,7 +74,7 @@ void gen_idle(struct gen *gen, size_t length)
 		gen_bytes(gen, &idle, 1);
 }
 
-/* Add it bit by bit, which is slow, but obviously correct. */
+/* Adding the value bit by bit is slow, but obviously correct. */
 static void add_bits(struct slices *to, uint64_t value, unsigned int bits)
 {
 	unsigned int i;

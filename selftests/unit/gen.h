@@ -152,14 +152,14 @@ void gen_stack(struct gen_stream *stream, const uint64_t reg[SIFIVE_TRACE_STACK_
 void gen_record(struct gen_stream *stream, unsigned int type,
 		const uint64_t *address, const uint64_t *value);
 
-/* Initialise a stream with @counters general counters of @width bits, numbered from 0. */
+/* Initialize a stream with @counters general counters of @width bits, numbered from 0. */
 void gen_stream_init(struct gen_stream *stream, struct gen *gen, uint8_t src,
 		     uint8_t channel, uint8_t count_type,
 		     unsigned int counters, unsigned int width);
 
 /*
- * Append the messages of @a and @b to @to, in order of their times, which count from the same zero;
- * at random if they have no timestamps. With timestamps, @a and @b must have different sources.
+ * Append the messages of @a and @b to @to in order of their times, whose zero is the same. Without
+ * timestamps, the order is random. With timestamps, @a and @b must have different sources.
  */
 void gen_merge(struct gen *to, const struct gen *a, const struct gen *b,
 	       uint64_t *seed);

@@ -52,7 +52,7 @@ static void add_message(struct mixed *mixed, struct mixed_message message)
 	mixed->message[mixed->messages++] = message;
 }
 
-/* Add the messages of the bytes from @from on, of which the first was sent at @now. */
+/* Add the messages in the bytes from @from on. The first of them was sent at @now. */
 static void add_messages(struct mixed *mixed, const struct source *source, unsigned int src,
 			 size_t from, uint64_t now)
 {
@@ -269,7 +269,7 @@ static int by_change(const void *a, const void *b)
 	return (one->offset > other->offset) - (one->offset < other->offset);
 }
 
-/* Return the place in the trace of a message of a source. */
+/* Return where in the trace a source's message is. */
 static uint64_t place(const struct mixed *mixed, unsigned int src, uint64_t offset)
 {
 	const struct mixed_message key = { .src = (uint8_t)src, .offset = offset }, *found;
@@ -278,7 +278,7 @@ static uint64_t place(const struct mixed *mixed, unsigned int src, uint64_t offs
 	return found ? found->at : UINT64_MAX;
 }
 
-/* Join the messages of all sources by time, and correct all offsets. */
+/* Merge the messages of all sources by time, and adjust all offsets. */
 static void join(struct mixed *mixed, const struct source *source)
 {
 	size_t i;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Traces of all kinds of records at once, interleaved by time: several sources and channels, all
+ * Traces that contain all kinds of records, interleaved by time: several sources and channels, all
  * count types and timestamp schemes, marks, samples with threads, callers or stacks, and context
  * switches.
  */
@@ -43,12 +43,12 @@ struct mixed_switch {
 	uint8_t		kind;
 };
 
-/* A message: its source, its time, and its place in the source's own bytes. */
+/* A message: its source, its time, and its offset in the source's bytes. */
 struct mixed_message {
 	uint64_t	time;
 	size_t		offset;
 	size_t		length;
-	size_t		at;		/* place in the trace */
+	size_t		at;		/* offset in the trace */
 	uint8_t		src;
 };
 

@@ -8,9 +8,7 @@
 /* Number of passes in which adjacent messages are swapped. */
 #define SHUFFLES	4
 #define FIRST_CHANNEL	6
-/*
- * A thread without a channel that is drawn runs, and takes a channel, once in this many times.
- */
+/* Once in this many times, a thread without a channel that is chosen takes one and runs. */
 #define TAKES		20
 /* A function that is called only while records are being lost. */
 #define LOST_FUNCTION	(PROGRAM_FUNCTIONS - 1)
@@ -279,10 +277,7 @@ static void call(struct program *program, struct program_thread *thread)
 				program->functions));
 }
 
-/*
- * The innermost @lost calls end when the enclosing call returns; they have no exit records of
- * their own.
- */
+/* The innermost @lost calls have no exit records; they end when the enclosing call returns. */
 static void give_back(struct program *program, struct program_thread *thread,
 		      unsigned int lost)
 {
@@ -296,8 +291,8 @@ static void give_back(struct program *program, struct program_thread *thread,
 }
 
 /*
- * Return whether no call within the call at @index has the same function and call site, so that it
- * is clear which of them returns.
+ * Return whether no call within the call at @index has the same function and call site, which makes
+ * it clear which call returns.
  */
 static bool alone(const struct program_thread *thread, unsigned int index)
 {
@@ -313,8 +308,8 @@ static bool alone(const struct program_thread *thread, unsigned int index)
 }
 
 /*
- * Write an Error or garbage. Write a header before it, because the latest record can be incomplete
- * until another word follows, and one after it.
+ * Write an Error message or garbage, with a header before and after it. The first header completes
+ * the latest record, which can be incomplete until another word follows.
  */
 static void damage(struct program *program, struct program_thread *thread,
 		   bool garbage)

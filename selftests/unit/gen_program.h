@@ -67,7 +67,7 @@ struct program_thread {
  * @per_thread:	counters are per thread
  * @moves:	threads migrate once in this many records; 0 for never
  * @throws:	calls end without an exit record once in this many records
- * @headers:	a header is written once in this many times that a thread has no calls
+ * @headers:	a thread without open calls writes a header once in this many times
  * @restarts:	headers are written on all sources once in this many such times
  * @errors:	an Error message is written once in this many such times
  * @garbage:	bytes that are not a message are written once in this many such times
@@ -105,7 +105,7 @@ struct program {
 	unsigned int	losses;
 	unsigned int	channels;
 	struct program_thread *holder[PROGRAM_THREADS];
-	bool		shared[PROGRAM_THREADS];	/* channels that have been taken away */
+	bool		shared[PROGRAM_THREADS];	/* channels that other threads have taken */
 	bool		keep_truth;
 	unsigned int	alone;
 	uint64_t	records;
@@ -127,10 +127,10 @@ struct program {
 	uint64_t	unaddressed;
 };
 
-/* Address of a function, and the function's name in its trace. */
+/* The address of a function. */
 #define PROGRAM_ADDRESS(function)	(0x10000 + 0x40 * (uint64_t)(function))
 
-/** program_init() - initialise the program and gen; the caller then sets the other members */
+/** program_init() - initialize the program and gen; the caller then sets the other members */
 void program_init(struct program *program, uint64_t seed);
 
 /** program_step() - write the next record of one of the threads */
@@ -142,7 +142,7 @@ void program_end(struct program *program);
 /**
  * program_shuffle() - reorder messages of different sources in the file
  *
- * Each message moves by a few places at most, as in a funnel.
+ * As in a funnel, each message moves by at most a few places.
  */
 void program_shuffle(struct program *program);
 

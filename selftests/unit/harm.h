@@ -13,12 +13,12 @@ enum harm_kind {
 	HARM_TAG,	/* one bit of the type, source or tag */
 	HARM_ENDS,	/* one of the two bits that show where fields and messages end */
 	HARM_DROP,	/* a byte is missing */
-	HARM_TWICE,	/* a byte is doubled */
-	HARM_SWAP,	/* two bytes are exchanged */
+	HARM_TWICE,	/* a byte is repeated */
+	HARM_SWAP,	/* two bytes are swapped */
 	HARM_ZEROS,	/* some bytes are 0 */
 	HARM_ONES,	/* some bytes are 0xff */
 	HARM_RANDOM,	/* some bytes are random */
-	HARM_REPEAT,	/* a block is doubled */
+	HARM_REPEAT,	/* a block is repeated */
 	HARM_CUT,	/* a block is missing */
 	HARM_BOGUS,	/* two well-formed messages that no encoder sent */
 };
@@ -39,7 +39,7 @@ struct harm {
 
 /**
  * harm_describe() - describe any trace as harm_make() expects
- * @mixed:	set to a trace without records, whose bytes belong to @gen. The caller frees only
+ * @mixed:	set to a trace without records that uses the bytes of @gen. The caller frees only
  *		@mixed->message
  */
 void harm_describe(struct mixed *mixed, const struct gen *gen, unsigned int sources);
@@ -53,10 +53,10 @@ void harm_make(struct harm *harm, const struct mixed *mixed, enum harm_kind kind
 /** harm_is_plain() - return whether only values and timestamps of messages are damaged */
 bool harm_is_plain(const struct harm *harm, const struct mixed *mixed);
 
-/* Not an offset of the undamaged trace; callers may use the highest bit. */
+/* Not an offset in the undamaged trace. Its highest bit is free for callers to use. */
 #define HARM_NOWHERE	(UINT64_MAX / 4)
 
-/** harm_original() - return an offset's place in the undamaged trace, or HARM_NOWHERE */
+/** harm_original() - return the offset in the undamaged trace, or HARM_NOWHERE */
 uint64_t harm_original(const struct harm *harm, uint64_t offset);
 
 void harm_free(struct harm *harm);

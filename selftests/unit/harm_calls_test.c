@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Damages traces of calls in many ways, and compares each row of export --format csv with the calls
- * that the program made: each field is right, empty or marked, and --strict fails.
+ * that the program made. Each field must be correct, empty or marked, and --strict must fail.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ enum fault {
 	FAULTS
 };
 
-/* What the table shows: number of faults and of rows that are not marked. */
+/* The numbers of faults and of unmarked rows in the table. */
 struct result {
 	unsigned int	fault[FAULTS];
 	unsigned int	rows;
@@ -174,7 +174,7 @@ static bool is_right(const char *field, const char *mark, uint64_t number)
 /* Return the faults of a row, by enum fault. */
 static unsigned int faults_of(const struct call *call, char **field, const unsigned int *column)
 {
-	/* A call that the end of the trace cuts off may have taken longer than shown. */
+	/* A call cut off by the end of the trace may have taken longer than shown. */
 	const char *cut = strcmp(field[column[ENDED]], "cut") ? "0" : "1";
 	const char *partial = strcmp(cut, "0") ? cut : field[column[COUNTS_PARTIAL]];
 	const bool unsure = strcmp(field[column[PATH_INFERRED]], "0");
@@ -346,7 +346,7 @@ TEST_F_TIMEOUT(command, each_call_is_right_or_marked, 600)
 		traces += tally.traces;
 		faulty += tally.faulty;
 	}
-	/* Functions that call themselves can conceal that calls are missing. */
+	/* Recursion can conceal that calls are missing. */
 	EXPECT_LE(100 * faulty, 3 * traces);
 }
 

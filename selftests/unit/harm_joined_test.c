@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Damages traces of records among instruction trace, and compares the joined flow with the truth:
- * instructions between two gaps were executed in this order, and each record among them, unless it
- * is marked, was written at this place.
+ * Damages traces of records and instructions, and compares the joined flow with the truth.
+ * Instructions between two gaps were executed in this order, and each unmarked record among them
+ * was written at this place.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,10 @@ struct place {
 	size_t		before;
 };
 
-/* What the reader showed: instructions, PROGRAM_GAP, or the offset of a record plus RECORD. */
+/*
+ * What the reader showed: addresses of instructions, PROGRAM_GAP, and offsets of records plus
+ * RECORD.
+ */
 #define RECORD	(1ull << 63)
 
 struct shown {
@@ -230,8 +233,9 @@ static size_t stretch(const struct shown *shown, size_t first, uint64_t *pc, siz
 }
 
 /*
- * Return the number of records in a stretch that were not written there. The stretch begins after
- * @from instructions; a record before the first or after the last one may be further away.
+ * Return the number of records in a stretch that were written elsewhere. The stretch begins after
+ * @from instructions. A record before its first or after its last instruction may have been written
+ * at any distance before or after the stretch.
  */
 static unsigned int wrong_records(const FIXTURE_DATA(joined) *self, const struct shown *shown,
 				  size_t first, size_t end, size_t from, size_t count)
@@ -268,7 +272,7 @@ static const uint64_t *occurrence(const FIXTURE_DATA(joined) *self, const uint64
 
 struct verdict {
 	unsigned int	flow;		/* stretches that the program did not execute */
-	unsigned int	records;	/* records at a wrong place */
+	unsigned int	records;	/* records in the wrong place */
 	size_t		placed;
 };
 
@@ -304,8 +308,9 @@ static struct verdict judge(const FIXTURE_DATA(joined) *self, const struct shown
 }
 
 /*
- * Kinds of damage, and the percentages of traces in which the flow may be wrong, and may be wrong
- * without a report: a flipped branch contradicts nothing, and a repeated block looks like a loop.
+ * Kinds of damage, and the percentages of traces in which the flow may be wrong, in which an error
+ * may be unreported, and in which a record may be in the wrong place. A flipped branch contradicts
+ * nothing, and a repeated block looks like a loop.
  */
 static const struct {
 	enum harm_kind	kind;

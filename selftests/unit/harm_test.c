@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Damages traces of all kinds of records in many ways, and compares what the reader shows with the
- * truth: each record, count, address, thread and time that is shown as exact is true, each record
- * that is not shown is within a reported loss, and --strict fails. TRACES in the environment is the
+ * truth. Each record, count, address, thread and time shown as exact must be true, each record not
+ * shown must be within a reported loss, and --strict must fail. TRACES in the environment is the
  * number of traces for each kind of damage.
  *
- * Some damage contradicts nothing, such as a changed value, so some results are percentages. What
- * follows is not counted: values and, in the delta scheme, times, if only values and timestamps are
- * damaged; in the XOR scheme, errors that are shorter than the time from one message to the next;
- * and stacks, whose length and parts are not fixed.
+ * Some damage, such as a changed value, contradicts nothing, so some limits are percentages. If
+ * only values and timestamps are damaged, wrong values and, in the delta scheme, wrong times are
+ * not counted. In the XOR scheme, errors shorter than the time between two messages are not counted
+ * either. Stacks are not compared, because their length and parts are not fixed.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@
 enum fault {
 	TIME,		/* a time is wrong, but shown as exact */
 	CONTENT,	/* an address, count, thread, caller or mark is wrong, but shown as known */
-	INVENTED,	/* a record was not made */
+	INVENTED,	/* a record is shown that was not written */
 	MISSING,	/* a record is neither shown nor within a reported loss */
 	FAULTS
 };
@@ -49,7 +49,7 @@ struct loss {
  * @plain:	only values and timestamps are damaged
  * @seen, @switched: set for each record and context switch that was shown
  * @fault:	number of each enum fault
- * @repeated:	number of records in a repeated block, which nothing may contradict
+ * @repeated:	number of records in a repeated block, which may contradict nothing
  * @silent:	number of errors that contradict nothing
  * @status:	exit status with --strict
  */
@@ -101,7 +101,7 @@ static bool counts_right(const struct perfrec_record *record, const struct gen_t
 	if (record->header && record->counters != truth->counters)
 		return false;
 	for (i = 0; i < record->counters; i++) {
-		/* Every command shows counts that went backwards as unknown. */
+		/* All commands show counts that went backwards as unknown. */
 		if (delta && counters_backwards(record, i, record->delta[i]))
 			continue;
 		if (record->flags & PERFREC_VALUE_KNOWN && record->value[i] != truth->value[i])
@@ -123,7 +123,9 @@ static bool addresses_right(const struct perfrec_record *record, const struct ge
 	return true;
 }
 
-/* Return whether what precedes a sample is right. After a loss it may be missing. */
+/*
+ * Return whether the thread and callers of a sample are correct. After a loss, they may be missing.
+ */
 static bool sample_right(const struct perfrec_record *record, const struct mixed_record *made)
 {
 	const struct perfrec_callers *callers = perfrec_callers(record);
@@ -139,7 +141,7 @@ static bool sample_right(const struct perfrec_record *record, const struct mixed
 	       !memcmp(callers->address, made->caller, made->callers * sizeof(made->caller[0]));
 }
 
-/* Return whether a record's marks are right, which include those of lost records before it. */
+/* Return whether a record's marks, which include those of lost records before it, are correct. */
 static bool marks_right(const struct checked *checked, const struct perfrec_record *record,
 			const struct mixed_record *made)
 {
@@ -338,7 +340,7 @@ FIXTURE(harm) {
 	char		meta[72];
 	uint64_t	harmed;		/* number of damaged traces */
 	uint64_t	faulty;		/* those with a fault */
-	uint64_t	lax;		/* those with a fault or a silent error, but no failure */
+	uint64_t	lax;		/* those with an error for which --strict passes */
 	uint64_t	bad_times;	/* those with wrong times in the XOR scheme */
 	uint64_t	missing;	/* those with missing records */
 	uint64_t	made;		/* number of records in all traces */

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Measures the cost of reading a trace: the number of instructions that valgrind counts, which
-# depends neither on the machine nor on its load. Results as TAP.
+# Measures the cost of reading a trace as the number of instructions that valgrind counts, which
+# does not depend on the machine or its load. Prints TAP.
 #
 #	instructions.sh COMMAND GENERATOR DIRECTORY
 #
 # The limits are 10 % above the cost with Debian 12's compiler. Several threads execute more
-# instructions in total, because they pass records to each other; this cost is also limited.
+# instructions in total, because they pass records to each other; that cost is limited, too.
 
 set -u
 command=$1 generator=$2 dir=$3
@@ -55,8 +55,8 @@ for kb in 512 1024; do
 	shared[$kb]=$(jobs=2 count report --meta none)
 done
 
-# This includes the costs of starting, of the first records, and of inferring data that the trace
-# does not contain.
+# This number includes the costs of starting, of the first records, and of inferring data that the
+# trace does not contain.
 below "report of 16 KB" "${cost[report 16]}" 6400000
 below "decode of 16 KB" "${cost[decode 16]}" 4500000
 

@@ -147,7 +147,10 @@ TEST_F(command, report_graph_and_replay_read_instruction_trace)
 	EXPECT_NE(NULL, strstr(self->out, "handler"));
 }
 
-/* Run a program, the kernel, the firmware, and back. CALLS has the code of program and kernel. */
+/*
+ * Run the program, the kernel and the firmware, and return. CALLS contains the code of the program
+ * and of the kernel.
+ */
 static void run_parts(FIXTURE_DATA(command) *self, const char *side_car)
 {
 	gen_free(&self->gen);
@@ -211,7 +214,7 @@ TEST_F(command, no_output_contains_omitted_parts)
 #define COPIED(dir)	"{\"version\":1,\"files\":\"" dir "\",\"objects\":[{\"path\":" \
 			"\"/no/calls\",\"start\":196608,\"end\":200704,\"bias\":0}]}"
 
-TEST_F(command, code_is_found_in_copies_beside_the_trace)
+TEST_F(command, code_is_found_in_copies_next_to_the_trace)
 {
 	run_main(&self->gen);
 	save(self, "t");
@@ -242,7 +245,7 @@ static void run_with_vdso(FIXTURE_DATA(command) *self)
 	run(self, "decode -s 0 --format pc t");
 }
 
-/* A return for which there is no message may be from a call that was made before the kernel ran. */
+/* A return without a message may be from a call made before the kernel ran. */
 TEST_F(command, open_calls_survive_kernel_execution)
 {
 	begin(&self->gen, CODE);
@@ -285,8 +288,8 @@ TEST_F(command, calls_continue_after_a_signal_handler)
 }
 
 /*
- * If the vdso is unknown, so is the handler's return address: a gap follows, and no instructions
- * are invented.
+ * If the vdso is unknown, the handler's return address is unknown, too. A gap follows, without
+ * invented instructions.
  */
 TEST_F(command, signal_handler_return_to_unknown_vdso_begins_a_gap)
 {
@@ -492,7 +495,7 @@ TEST_F(command, calls_that_cannot_be_continued_are_marked)
 	EXPECT_NE(NULL, strstr(self->err, "all calls of a thread ended too early 1 time,"));
 }
 
-/* Code that is not in any file, so that its calls are unknown, enters the firmware. */
+/* Code that no file contains, and whose calls are therefore unknown, enters the firmware. */
 TEST_F(command, unknown_code_around_the_firmware_is_a_gap)
 {
 	static const char user[] = SIDE_CAR("\"user\"");
@@ -510,7 +513,7 @@ TEST_F(command, unknown_code_around_the_firmware_is_a_gap)
 	EXPECT_NE(NULL, strstr(self->out, "30500\n#  instructions are missing: a return"));
 }
 
-/* After a trap into firmware, the kernel continues, and its calls are still open. */
+/* After a trap into the firmware, the kernel continues with the same open calls. */
 TEST_F(command, kernel_calls_survive_firmware_execution)
 {
 	static const char kernel[] = SIDE_CAR("\"kernel\"");
@@ -588,8 +591,8 @@ TEST_F(command, firmware_can_interrupt_the_start_of_a_trap_handler)
 #define AFTER		(CODE + 0xc00)
 
 /*
- * The kernel's code is known. It interrupts ender(), and returns to after(), a signal handler, which
- * begins after the interrupted instruction.
+ * The kernel, whose code is known, interrupts ender() and returns to the signal handler after(),
+ * which begins directly after the interrupted instruction.
  */
 TEST_F(command, signal_handler_is_called_by_the_interrupted_function)
 {
@@ -654,7 +657,7 @@ TEST_F(command, calls_beyond_the_limit_are_reported)
 	save(self, "t");
 	run(self, "report -s 0 -e program t");
 	ASSERT_EQ(0, self->status);
-	/* Of 524288 calls, 131072 are open. */
+	/* 131072 of the 524288 calls are open. */
 	EXPECT_NE(NULL, strstr(self->err, " 393216 calls too deep: left out"));
 }
 

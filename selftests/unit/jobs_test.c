@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that reading a trace with several threads gives the same result as with one: all
- * callbacks with their arguments, in the same order, the statistics, and the resulting profile.
- * The traces are random, and most of them are damaged. TRACES in the environment is their number,
- * SEED the seed of the first one.
+ * Tests that reading a trace with several threads has the same result as with one: the same
+ * callbacks, arguments and order, the same statistics, and the same profile. The traces are random,
+ * and most of them are damaged. TRACES in the environment is their number, SEED the seed of the
+ * first one.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@
 struct got {
 	uint64_t	sum;
 	uint64_t	calls;
-	uint64_t	stop_after;	/* polls after which reading stops; 0 to read everything */
+	uint64_t	stop_after;	/* number of polls before reading stops; 0 to read all */
 };
 
 static void add(struct got *got, const void *data, size_t bytes)
@@ -264,7 +264,7 @@ static void write_trace(FIXTURE_DATA(jobs) *self)
 		abort();
 }
 
-/* Add the rest of what a consumer receives: statistics and messages. */
+/* Read the trace, and add the statistics and messages to what the consumer received. */
 static struct got read_with(FIXTURE_DATA(jobs) *self, int jobs, const struct trace_ops *ops,
 			    unsigned int stop_after)
 {
@@ -345,7 +345,7 @@ TEST_F_TIMEOUT(jobs, several_threads_return_the_same_data_as_one, 3600)
 	EXPECT_LT(100 * count, calls);
 }
 
-/* A consumer that stops early has received the same data from several threads as from one. */
+/* A consumer that stops early has received the same data with several threads as with one. */
 TEST_F(jobs, consumer_that_stops_early_receives_the_same_data)
 {
 	struct got one, more;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests records in the flow of instructions: each command shows them in their place, intervals show
- * the counts of the records and the functions of the flow, and losses and migrations are marked.
+ * Tests records in the flow of instructions. Each command shows records in their place, intervals
+ * combine the counts of records with the functions of the flow, and losses and migrations are
+ * marked.
  */
 #include <inttypes.h>
 
@@ -316,7 +317,9 @@ TEST_F(command, csv_has_counter_columns_before_the_first_record)
 	EXPECT_EQ(NULL, strstr(self->err, "a later header"));
 }
 
-/* The records precede their source's first absolute timestamp, in a trace that is read once. */
+/*
+ * In a trace that is read only once, the records precede their source's first absolute timestamp.
+ */
 TEST_F(command, records_without_a_time_are_reported_as_omitted)
 {
 	static const struct {
@@ -471,7 +474,7 @@ TEST_F(command, interval_on_two_harts_is_marked)
 
 /*
  * The encoder loses messages, possibly including those of the thread's switch to another hart.
- * Records made before the loss or the switch must precede those of the other hart.
+ * Records written before the loss or the switch must precede those of the other hart.
  */
 TEST_F(command, records_before_a_loss_precede_those_of_the_next_hart)
 {
@@ -596,7 +599,10 @@ TEST_F(command, records_that_cannot_be_buffered_are_marked)
 	}
 }
 
-/* A trap handler runs between the two words of a count, for longer than messages wait. */
+/*
+ * Between the two words of a count, a trap handler runs for longer than the reader holds messages
+ * back.
+ */
 TEST_F(command, count_split_by_a_long_trap_never_decreases)
 {
 	const uint64_t high = 5ull << 32;

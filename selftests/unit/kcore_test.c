@@ -20,7 +20,7 @@
 #define MODULES		0xffffffff01000000ull
 #define BYTES		0x8000
 
-/* The kernel's memory: a file with two segments, whose code counts upwards. */
+/* The kernel's memory: a file with two segments of code, whose halfwords count upwards. */
 struct memory {
 	Elf64_Ehdr	elf;
 	Elf64_Phdr	segment[2];
@@ -171,7 +171,7 @@ TEST_F(kcore, removes_code_that_has_changed)
 	kcore_copy(&self->kcore);
 	memory->code[0][0x2000 / 2]++;
 	memory->code[0][0x2002 / 2]++;
-	/* Only 30 bytes between two changes. */
+	/* Only 30 bytes separate this change from the previous one. */
 	memory->code[0][0x2022 / 2]++;
 	memory->code[1][0x2000 / 2]++;
 	put("memory", memory, sizeof(*memory));
@@ -213,7 +213,7 @@ TEST_F(kcore, removes_a_copy_that_cannot_be_compared)
 	EXPECT_NE(NULL, strstr(reported, "cannot tell whether"));
 }
 
-TEST_F(kcore, says_why_there_is_no_copy)
+TEST_F(kcore, reports_why_there_is_no_copy)
 {
 	put("copy", "earlier", 7);
 	put("names", "0000000000000000 T _stext\n0000000000000000 T _etext\n", 52);

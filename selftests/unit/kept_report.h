@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Keeps messages from the command, for tests that check them. */
+/* Saves messages from the command for tests that check them. */
 #ifndef KEPT_REPORT_H
 #define KEPT_REPORT_H
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that counts in the kernel's records have the meaning that record_count_test.c proves for
- * the library's: a difference modulo the counter's width, correct across one wrap, 0 if nothing was
- * counted, starting at the header; an XOR chain from which absolute values are reconstructed;
- * per-thread differences; and the encoding of header and addresses.
+ * Tests that counts in the kernel's records have the same meaning as in the library's records (see
+ * record_count_test.c). A Delta count is a difference modulo the counter's width that starts at the
+ * header; it is correct across one wrap, and 0 if nothing was counted. Absolute values can be
+ * reconstructed from DeltaXOR counts. Also tests per-thread differences and the encoding of headers
+ * and addresses.
  */
 #include "kselftest_harness.h"
 
@@ -161,7 +162,7 @@ TEST(addresses_are_encoded_by_count_type)
 	EXPECT_TRUE(stored(1, 32, 0, 0x12344));
 }
 
-/* The counter with the lowest number comes first, regardless of the kind of event. */
+/* Counters are in ascending order, regardless of the kinds of events. */
 TEST(header_lists_counters_in_ascending_order)
 {
 	static const struct {
@@ -193,7 +194,7 @@ TEST(header_lists_counters_in_ascending_order)
 			TH_LOG("store %u: %u bits %#x", i, stores[i].bits, stores[i].value);
 		}
 	/*
-	 * Counts are in the same order; each is followed by its upper 16 bits unless they are 0.
+	 * Counts are in the same order. The upper 16 bits of a count follow it unless they are 0.
 	 */
 	counters[3] = 0x1200000034;
 	counters[31] = 5;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Tests that the command still waits for the program's children if the program handles ^C; that a
- * signal that ends the program or the command ends the wait; and that later signals do not end the
- * command before it has written the trace.
+ * signal which ends the program or the command also ends the wait; and that later signals do not
+ * end the command before it has written the trace.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -52,7 +52,7 @@ static void meanwhile(void *argument, const sigset_t *mask)
 	const struct timespec soon = { .tv_nsec = 10000000 };
 
 	if (!self->number || access("ready", F_OK)) {
-		/* This wait also ends at the program's end, which raises a signal. */
+		/* The signal that the program's end raises also ends this wait. */
 		pselect(0, NULL, NULL, NULL, &soon, mask);
 		return;
 	}
@@ -147,7 +147,7 @@ TEST_F(launch, signals_after_program_exit_do_not_end_the_command)
 	}
 	EXPECT_FALSE(self->launched.interrupted);
 	launch_end();
-	/* From now on, signals end the command again. */
+	/* After this call, signals end the command again. */
 	ASSERT_EQ(0, sigprocmask(SIG_SETMASK, NULL, &mask));
 	for (i = 0; i < sizeof(number) / sizeof(number[0]); i++) {
 		ASSERT_EQ(0, sigaction(number[i], NULL, &action));
@@ -195,7 +195,7 @@ TEST_F(launch, second_program_runs_after_the_first_has_ended)
 	EXPECT_EQ(3, run(self, "exit 3"));
 	EXPECT_FALSE(self->launched.interrupted);
 	launch_end();
-	/* If no program runs, there is nothing to end. */
+	/* A call without a running program has no effect. */
 	launch_end();
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that a program is recorded according to its environment, to the file named
- * there; that failures are reported and do not disturb the program; and that a program that
- * controls tracing itself gets the session.
+ * Tests that a program is recorded as its environment specifies, to the file named there; that
+ * failures are reported and do not disturb the program; and that a program's own session takes
+ * precedence.
  */
 #include "kselftest_harness.h"
 
@@ -184,7 +184,7 @@ TEST_F(record, uses_defaults)
 	mock_stores = 0;
 	__cyg_profile_func_enter(self, self);
 	EXPECT_LT(0, mock_stores);
-	/* Programs that this one starts are not recorded into its session. */
+	/* Programs that the recorded program starts are not recorded into its session. */
 	EXPECT_EQ(NULL, getenv("SIFIVE_TRACE_RECORD"));
 
 	/* The file must be in the initial working directory. */
@@ -263,7 +263,7 @@ TEST_F(record, drained_capture_is_not_written_by_the_library)
 	EXPECT_EQ(0, unlink("trace.rtd.meta"));
 }
 
-/* Set the byte in which the driver shows programs whether CPU 0's sink has room. */
+/* Set the byte with which the driver indicates to programs that CPU 0's sink is full. */
 static void set_full(bool full)
 {
 	uint8_t *bytes = (uint8_t *)perf_pool->lost + SIFIVE_TRACE_FULL_BYTES;
@@ -310,7 +310,7 @@ TEST_F(record, records_without_room_are_dropped_whole_and_counted)
 	EXPECT_EQ(0, unlink("trace.rtd.meta"));
 }
 
-/* A thread that waits for room, and a lower bound of its waiting time. */
+/* A thread that waits for room, and a lower bound on the length of its wait. */
 struct waiter {
 	pid_t id;
 	uint64_t least;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves upper limits for the cost of the generated writers, in instructions, for every number of
- * counters, for consecutive and other counters, for counts above 32 bits, and for per-thread
+ * Tests that generated writers execute a limited number of instructions. The limits cover every
+ * number of counters, consecutive and other counters, counts wider than 32 bits, and per-thread
  * counts.
  */
 #include "kselftest_harness.h"
@@ -23,7 +23,7 @@
 #define BOUND_OTHERS(n)	(42 + 10 * (n))
 #define OWN		15
 
-/* An address above 4 GiB, and one below, as in a program that is not relocated. */
+/* An address above 4 GiB, and one below 4 GiB, as in a program that is not relocated. */
 #define HIGH		UINT64_C(0x5555555560)
 #define LOW		UINT64_C(0x10560)
 
@@ -152,7 +152,7 @@ TEST_F(cost, of_per_thread_counts_is_bounded)
 	}
 }
 
-/* These include the largest number of counters for which the code fits into a page. */
+/* Use the largest number of counters for which the code fits into a page. */
 TEST_F(cost, of_code_size_is_bounded)
 {
 	static const unsigned int types[] = {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that, with a depth limit in the filter, exactly the outermost calls of each thread are
- * recorded, in code that the compiler has instrumented: recursion, inlined functions, exit hooks
- * that are tail calls, growing frames, and handlers on any stack; and that calls left by a jump no
- * longer count.
+ * Tests that, with a depth limit in the filter, exactly the outermost calls of each thread in
+ * instrumented code are recorded. The code has recursion, inlined functions, exit hooks that are
+ * tail calls, growing frames, and signal handlers on any stack. Calls left by a jump must not
+ * count.
  */
 #include "kselftest_harness.h"
 
@@ -90,7 +90,7 @@ static const char *records(void)
 	return text;
 }
 
-/* Return the records in @all up to a depth. All calls in @all must have returned. */
+/* Return the records in @all up to depth @limit. All calls in @all must have returned. */
 static const char *outermost(const char *all, unsigned int limit)
 {
 	static char text[1024];
@@ -217,7 +217,7 @@ TEST_F(depth, limits_calls_of_a_handler_on_another_stack)
 	}
 }
 
-/* A handler within the record of a call. */
+/* A handler interrupts the record of a call. */
 TEST_F(depth, limits_calls_of_a_handler_within_a_record)
 {
 	ASSERT_EQ(0, start(self, 2, ""));
@@ -341,7 +341,7 @@ TEST_F(depth, counts_from_the_call_that_starts_recording)
 	EXPECT_STREQ("w(l(l)l(l)w)", records());
 }
 
-/* The entry that ends a part is recorded at any depth. */
+/* The entry record of the function that ends a part is written at any depth. */
 TEST_F(depth, does_not_hide_the_call_that_stops_recording)
 {
 	ASSERT_EQ(0, start(self, 1, ">o<l"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that event names have the same meaning as in perf list, that each event has a name, and
- * that the error for an unknown name quotes that name.
+ * Tests that event names have the same meaning as in perf list, that each event has a name, and
+ * that errors quote unknown names.
  */
 #include "kselftest_harness.h"
 
@@ -83,7 +83,7 @@ TEST(firmware_events_are_parsed)
 	REFUSED("fw:ipi-sent-x", "there is no event");
 }
 
-/* The trace-reading library has a separate list of these names. */
+/* libsifive-trace-read has a separate list of these names. */
 TEST(reader_uses_the_same_firmware_event_names)
 {
 	struct perf_event_id event = { .type = 15 }, again;

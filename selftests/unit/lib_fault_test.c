@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that a SIGILL raised by the program reaches each of the program's handlers once, no
- * matter when they were installed and whether they chain or jump away.
+ * Tests that a SIGILL raised by the program reaches each of its handlers once, regardless of when
+ * they were installed and whether they chain or jump away.
  */
 #include "kselftest_harness.h"
 
@@ -102,7 +102,7 @@ static void with_second_handler(struct __test_metadata *_metadata)
 
 	ASSERT_EQ(0, sigaction(SIGILL, &action, &previous));
 	EACH_ONCE(1);
-	/* These calls make the library's handler the first one again. */
+	/* These calls install the library's handler again, so that it runs first. */
 	ASSERT_EQ(0, perfWriteTrace(null));
 	EACH_ONCE(1);
 	ASSERT_EQ(0, perfTraceOff());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that a filter selects exactly the functions in its ranges, in any order and
- * overlap, in objects loaded now or later, and that a malformed file is rejected with
- * the line number.
+ * Tests that a filter selects exactly the functions in its ranges, in objects loaded before or
+ * after the set-up. The ranges can overlap and be in any order. The error for a malformed file
+ * contains the line number.
  */
 #include "kselftest_harness.h"
 
@@ -96,7 +96,7 @@ TEST_F(filter, selects_address_ranges)
 	EXPECT_FALSE(IS_RECORDED(16));
 }
 
-/* Quotes are not part of the name, which can contain spaces and look like a comment. */
+/* Quotes are not part of the name, which can contain spaces or begin like a comment. */
 TEST_F(filter, accepts_quoted_object_names)
 {
 	uintptr_t at = text_of(self);
@@ -115,7 +115,7 @@ TEST_F(filter, accepts_quoted_object_names)
 }
 
 /* The program was started through a symbolic link, or has overwritten its arguments. */
-TEST_F(filter, recognises_the_program_by_its_file)
+TEST_F(filter, recognizes_the_program_by_its_file)
 {
 	uintptr_t at = text_of(self);
 	char *usual = program_invocation_name, text[512];

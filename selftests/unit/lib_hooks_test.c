@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that function entry and exit are recorded exactly when they should be: not before tracing
- * is on, inside another record, or in a child process; that each thread uses a separate channel,
- * and on each CPU that CPU's encoder; and that calls that are not recorded are counted.
+ * Tests that function entries and exits are recorded, except before tracing is on, within another
+ * record, and in a child process; that each thread uses a separate channel, and on each CPU that
+ * CPU's encoder; and that calls that are not recorded are counted.
  */
 #include "kselftest_harness.h"
 
@@ -242,7 +242,7 @@ static void __attribute__((noinline)) jump_out(void)
 	__cyg_profile_func_enter(function, site);
 }
 
-/* An unfinished record is followed by a break and a header. */
+/* A restart mark and a header follow an unfinished record. */
 TEST_F(hooks, mark_an_abandoned_record)
 {
 	size_t begin;
@@ -282,7 +282,7 @@ TEST_F(hooks, write_a_header_after_migration)
 	EXPECT_EQ(0, dev.last_page);
 	EXPECT_TRUE(has_kinds(0, "0"));
 
-	/* Records on a CPU without an encoder. */
+	/* A CPU without an encoder cannot record. */
 	mock_rseq.cpu_id = 7;
 	__cyg_profile_func_enter(function, site);
 	__cyg_profile_func_exit(function, site);
@@ -463,7 +463,7 @@ static void fork_in_record(void)
 	alarm(600);
 }
 
-/* The child does not wait for room, regardless of the last stored word. */
+/* The child does not wait for room, whichever word was stored last. */
 TEST_F(hooks, do_not_wait_in_a_child_forked_within_a_record)
 {
 	unsigned int stores;

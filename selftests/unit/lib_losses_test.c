@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that the library reports as lost exactly the records that were made but not written, and
- * counts each once, even if a pause interrupts a thread within a record; and that records that the
- * filter excludes are not counted.
+ * Tests that the library counts each record that it could not write as lost, and counts it once,
+ * even if a pause interrupts a thread within the record. Records excluded by the filter are not
+ * counted.
  */
 #include "kselftest_harness.h"
 
@@ -62,7 +62,9 @@ static void lost(struct __test_metadata *_metadata, FIXTURE_DATA(losses) *self,
 
 static volatile bool within;
 
-/* Called within a record, once the thread has read its CPU number: wait until tracing is paused. */
+/*
+ * Called within a record, after the thread has read its CPU number: wait until tracing is paused.
+ */
 static void wait_for_pause(void)
 {
 	within = true;
@@ -130,7 +132,7 @@ static void *join_with_a_signal(void *unused)
 }
 
 /*
- * A signal interrupts a joining thread before it blocks signals: the signal handler's record is
+ * A signal interrupts a joining thread before it blocks signals, so the signal handler's record is
  * lost.
  */
 TEST_F(losses, count_a_handlers_record_while_its_thread_joins)
@@ -222,7 +224,7 @@ static void leave_wait(int unused)
 
 /*
  * Call @wait, which leave_wait() leaves by a jump; return whether the thread can still be
- * cancelled.
+ * canceled.
  */
 static bool left_within(void (*wait)(struct sifive_trace *trace), struct sifive_trace *trace)
 {

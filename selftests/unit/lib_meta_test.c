@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that the side-car file is valid JSON, even with unusual names, and
- * describes encoders, counters, threads, samples, objects and losses correctly.
+ * Tests that the side-car file is valid JSON, even with unusual names, and correctly describes
+ * encoders, counters, threads, samples, objects and losses.
  */
 #include "kselftest_harness.h"
 
@@ -165,7 +165,7 @@ TEST_F(meta, contains_the_date)
 	RECORD();
 	after = now(CLOCK_REALTIME);
 	EXPECT_EQ(1234, self->meta.utc.time);
-	/* This does not depend on the speed of the machine. */
+	/* A tolerance of an hour makes the check independent of the machine's speed. */
 	EXPECT_LT(before - hour, self->meta.utc.ns);
 	EXPECT_GT(after + hour, self->meta.utc.ns);
 }
@@ -328,7 +328,7 @@ TEST_F(meta, describes_the_session_and_the_program)
 	NUMBER(0, "lost.samples");
 	NUMBER(0, "lost.encoders");
 	EXPECT_EQ(NULL, at(self->json, "sampling"));
-	/* The clock is unknown. */
+	/* The clock's rate is unknown. */
 	EXPECT_EQ(NULL, at(self->json, "utc"));
 }
 

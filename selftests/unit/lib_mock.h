@@ -76,8 +76,8 @@ static struct {
 	long last_channel, last_page;
 
 	/*
-	 * Failures to simulate: those of the ioctl() with @fail_request, and of the calls after
-	 * which members are named.
+	 * Failures to simulate: of the ioctl() with @fail_request, and of the system calls after
+	 * which the other members are named.
 	 */
 	unsigned long fail_request;
 	int fail_errno;
@@ -88,7 +88,7 @@ static struct {
 	uint32_t event_set;
 
 	/*
-	 * Maximum number of bytes that one read of the device returns, that one write() accepts,
+	 * Maximum numbers of bytes that one read of the device returns, that one write() accepts,
 	 * and that fit on the disk.
 	 */
 	size_t read_max, write_max, write_space;
@@ -165,7 +165,7 @@ static int mock_open(const char *path, int flags, ...)
 
 static int mock_stat(const char *path, struct stat *about)
 {
-	/* This file tells the library whether the module is loaded. */
+	/* The library checks for this file to find out whether the module is loaded. */
 	if (!strcmp(path, "/sys/bus/platform/drivers/sifive-trace-encoder"))
 		return dev.module ? 0 : -1;
 	return stat(path, about);
@@ -312,7 +312,7 @@ static int mock_ioctl(int fd, unsigned long request, void *arg)
 	}
 }
 
-/* The address at which the library wants the device's pages. */
+/* The address at which the library maps the device's pages. */
 static char *mock_pages;
 
 /* The library maps pages of the device, or the memory after them, at fixed addresses. */

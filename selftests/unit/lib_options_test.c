@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that options reach the driver, that invalid options are rejected with a message and leave
- * nothing allocated, and that a process can have only one session, whichever interface has set it
- * up.
+ * Tests that options reach the driver, and that invalid options are rejected with a message and
+ * leave nothing allocated. A process can have only one session, regardless of the interface that
+ * set it up.
  */
 #include "kselftest_harness.h"
 
@@ -168,7 +168,7 @@ TEST_F(options, accept_a_sampling_interval)
 	EXPECT_EQ(7, dev.sampling.channel);
 	EXPECT_EQ(SIFIVE_TRACE_SAMPLING_ALL | SIFIVE_TRACE_SAMPLING_ONE_HEADER,
 		  dev.sampling.flags);
-	/* The last channel is refused, because there is no channel after it. */
+	/* The last channel is refused, because another channel must follow. */
 	self->options.channel = 31;
 	self->options.interval = 4000000000u;
 	ASSERT_EQ(0, SETUP());
@@ -400,7 +400,10 @@ TEST_F(options, status_report_is_complete)
 	EXPECT_EQ(SIFIVE_TRACE_WRAPPED, report.flags);
 }
 
-/* The program was built with a newer header, so fields unknown to this library are not written. */
+/*
+ * The program was built with a newer header. The library does not write fields that it does not
+ * know.
+ */
 TEST_F(options, status_report_of_a_newer_size_is_accepted)
 {
 	struct {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that a filter that begins and ends recording records, in each thread, exactly the calls
- * from a call to F until it returns, or until a call to T; that entries and exits match unless a
- * header reports otherwise; and that hooks cost no more without such a filter.
+ * Tests a filter that begins and ends recording. It selects, in each thread, exactly the calls from
+ * a call to F until that call returns, or until a call to T. Entries and exits match unless a
+ * header reports otherwise. Without such a filter, hooks have no additional cost.
  */
 #include "kselftest_harness.h"
 
@@ -38,7 +38,9 @@ static uintptr_t address_of(char letter)
 	return ((uintptr_t)find_bias & ~(uintptr_t)3) + 4 * (strchr(letters, letter) - letters);
 }
 
-/* Each word of @lines is a letter, after > or < if recording begins or ends there. */
+/*
+ * Each word of @lines is a function's letter, preceded by > or < if recording begins or ends there.
+ */
 static int start(FIXTURE_DATA(part) *self, const char *lines)
 {
 	FILE *file = fopen(self->f.path, "w");
@@ -207,8 +209,8 @@ static __attribute__((noinline)) void begin_deeper(char letter, char site)
 }
 
 /*
- * If the exit hook of an inner call is a tail call, it has the same frame as the outer call's
- * entry, but another call site.
+ * If the exit hook of an inner call is a tail call, its frame is that of the outer call's entry,
+ * but its call site differs.
  */
 TEST_F(part, continues_after_an_inner_tail_call_in_the_same_frame)
 {
@@ -294,11 +296,11 @@ TEST_F(part, ends_after_longjmp_out_of_its_function)
 	ASSERT_EQ(0, start(self, ">F"));
 	if (!setjmp(jump_back))
 		jumps(0);
-	/* A record from further out in the stack shows that the call has been left. */
+	/* A record from further out on the stack shows that the call has been left. */
 	end_call('X');
 	call('G');
 	EXPECT_STREQ("F+G+G-G+", records());
-	/* Calls that were open then have no exit record. */
+	/* Calls that were open at that time have no exit record. */
 	call_f(0);
 	EXPECT_STREQ("nF+G+G-G+G-F-", records());
 	call_f(0);
@@ -343,7 +345,7 @@ TEST_F(part, ends_at_a_specified_function)
 	EXPECT_STREQ("nF+F-X-T+", records());
 }
 
-/* The end of a part must be recognised regardless of the functions that the filter selects. */
+/* The end of a part must be recognized regardless of the functions that the filter selects. */
 TEST_F(part, ends_at_a_function_excluded_by_the_filter)
 {
 	ASSERT_EQ(0, start(self, ">F<TG"));

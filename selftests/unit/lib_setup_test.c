@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that the initialisation calls request what the program wants from the driver,
- * that every bad argument and every system failure returns an error that says what to do,
- * and that a failed call leaves nothing allocated.
+ * Tests that the initialization calls configure the driver as the program specifies. Every invalid
+ * argument and every system failure results in an error that states the remedy, and a failed call
+ * leaves nothing allocated.
  */
 #include "kselftest_harness.h"
 
@@ -155,8 +155,8 @@ TEST_F(lib, calls_out_of_order_are_refused)
 }
 
 /*
- * A thread may still be in a record of an earlier set-up, which had more CPUs, so the state of its
- * channel on such a CPU (its lane) must remain usable.
+ * A thread may be within a record of an earlier set-up that had more CPUs. The state of its channel
+ * on such a CPU (its lane) must therefore remain usable.
  */
 TEST_F(lib, unused_lanes_remain_writable)
 {
@@ -173,7 +173,7 @@ TEST_F(lib, unused_lanes_remain_writable)
 	EXPECT_NE(NULL, lane->stream.layout);
 }
 
-/* The kernel gets the channel, and the program's own records get the next one. */
+/* The kernel uses the channel, and the program's own records use the next one. */
 TEST_F(lib, timer_samples_use_the_channel_and_interval)
 {
 	ASSERT_EQ(0, perfInit(2, 1));
@@ -199,7 +199,7 @@ TEST_F(lib, timer_samples_use_the_channel_and_interval)
 	EXPECT_ERROR(perfTimerISRInit(NULL, 0, 6, perfCount_Raw, 0, 100), "its driver is older than this library");
 	EXPECT_NOTHING_HELD();
 
-	/* The error must say that the counters are busy, not that this process holds them. */
+	/* The error must report that the counters are busy, not that this process holds them. */
 	dev.fail_errno = EBUSY;
 	dev.status.holder = getpid();
 	dev.status.flags = SIFIVE_TRACE_STATUS_OWNER;
@@ -359,8 +359,8 @@ TEST_F(lib, threads_add_their_cpus)
 	init_in_thread(_metadata, 4096);
 	EXPECT_EQ(3, dev.config.encoders);
 	/*
-	 * A request counts as a new set-up if its buffer differs, if tracing was on, or if
-	 * it is repeated.
+	 * A thread's request is a new set-up if its buffer size differs, if tracing was on, or if
+	 * the thread repeats it.
 	 */
 	init_in_thread(_metadata, 8192);
 	EXPECT_EQ(2, dev.config.encoders);
@@ -573,7 +573,7 @@ TEST_F(lib, unbound_device_is_reported)
 	EXPECT_EQ(0, INIT());
 }
 
-/* Let each allocation that the library makes once per process fail in turn. */
+/* Make each allocation that the library performs once per process fail in turn. */
 TEST_F(lib, memory_shortage_is_reported)
 {
 	ASSERT_EQ(0, perfInit(2, 1));
@@ -587,7 +587,7 @@ TEST_F(lib, memory_shortage_is_reported)
 	EXPECT_EQ(0, INIT());
 }
 
-/* A repeated initialisation replaces the session while tracing is off, and fails while it is on. */
+/* A repeated initialization replaces the session if tracing is off, and fails if it is on. */
 TEST_F(lib, repeated_init_replaces_the_session)
 {
 	ASSERT_EQ(0, perfInit(2, 1));

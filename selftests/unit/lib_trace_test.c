@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests turning tracing on and off, recording, and writing the trace file, in any order, and
- * with failures of the buffer, the file system and the hardware.
+ * Tests turning tracing on and off, recording, and writing the trace file. Calls occur in any
+ * order; the buffer, the file system and the hardware can fail.
  */
 #include "kselftest_harness.h"
 
@@ -92,7 +92,7 @@ TEST_F(trace, on_and_off_start_and_stop_recording)
 	EXPECT_STORES(HEADER(1));
 }
 
-/* In a handler, the library does not make calls that can wait for the interrupted code. */
+/* In a handler, the library makes no calls that can wait for the interrupted code. */
 TEST_F(trace, on_and_off_are_async_signal_safe)
 {
 	ASSERT_EQ(0, perfFuncEntryExitInit(self->list, 1, 6, perfCount_Delta, 4096));
@@ -287,7 +287,7 @@ TEST_F(trace, kernel_names_of_an_earlier_trace_are_removed)
 	EXPECT_NE(0, access("out.kallsyms", F_OK));
 }
 
-/* A reader that waits for a pipe's end gets the whole trace, once. */
+/* A reader that reads a pipe to its end receives the whole trace, once. */
 TEST_F(trace, named_pipe_receives_the_whole_trace)
 {
 	pid_t reader;
@@ -340,12 +340,12 @@ TEST_F(trace, full_buffer_is_reported)
 		     perfErrorString());
 	EXPECT_TRUE(holds_capture(self->file, 4096));
 
-	/* For the program, tracing is still on. */
+	/* From the program's perspective, tracing remains on. */
 	EXPECT_EQ(PERF_SESSION_ON, perf_session.state);
 	EXPECT_EQ(0, perfTraceOff());
 }
 
-/* The error quotes the driver's message, which says what happened to a counter. */
+/* The error quotes the driver's message, which describes what happened to a counter. */
 TEST_F(trace, lost_counters_are_reported)
 {
 	dev.status.counters_lost = 5;
@@ -393,7 +393,7 @@ TEST_F(trace, interrupted_read_is_repeated)
 	EXPECT_TRUE(holds_capture(self->file, 5000));
 }
 
-/* The part that fits is kept, and the capture can still be written to another file. */
+/* The part that fits remains, and the capture can be written to another file. */
 TEST_F(trace, full_disk_keeps_the_capture)
 {
 	ASSERT_EQ(0, perfTraceOn());
@@ -453,9 +453,7 @@ TEST_F(trace, restart_failure_ends_recording)
 	EXPECT_STORES(HEADER(1));
 }
 
-/*
- * The device can disappear at any time. Calls then fail, but everything is still released.
- */
+/* The device can disappear at any time. Calls then fail, but nothing leaks. */
 TEST_F(trace, unbound_device_is_reported)
 {
 	ASSERT_EQ(0, perfTraceOn());

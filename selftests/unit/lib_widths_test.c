@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves for each writer that records show the true values of counters that are 64, 48, 40, 32
- * or 1 bits wide, even after a wrap, in each count type; and that no unnecessary upper half is
- * written.
+ * Tests for each writer and count type that records show the true values of counters, even after a
+ * wrap, and contain no unnecessary upper half. The counters are 64, 48, 40, 32 or 1 bits wide.
  */
 #include "kselftest_harness.h"
 
@@ -307,7 +306,7 @@ TEST_F(each_type, counts_non_consecutive_counters)
 	}
 }
 
-/* The thread-local variables of a library that is loaded late are at an arbitrary offset. */
+/* The thread-local variables of a library loaded at run time are at an arbitrary offset. */
 TEST_F(each_type, works_far_from_the_thread_pointer)
 {
 	static const long distances[] = { 0x7f8, 0x800, 0x12345678, -0x800, -0x7654320 };
@@ -343,7 +342,7 @@ static void interrupting(void)
 	explicit();
 }
 
-/* Switch the thread out: its hart's counter has advanced, but its own has not. */
+/* Switch the thread out: its hart's counter advances, but its own does not. */
 static void switch_out(uint64_t harts)
 {
 	struct sifive_trace_slot *slots = (struct sifive_trace_slot *)perf_pool->slots;
@@ -561,7 +560,7 @@ TEST_F(widths, per_thread_counts_are_complete_after_migration)
 	count(4000000);
 	next_entry(_metadata, false);
 
-	/* What is counted while tracing is off is not recorded, on either CPU. */
+	/* Counts made while tracing is off are not recorded on either CPU. */
 	ASSERT_EQ(0, sifive_trace_off(trace));
 	count(50000000);
 	ASSERT_EQ(0, sifive_trace_on(trace));

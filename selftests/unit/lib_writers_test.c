@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves for the generated writers what lib_hooks_test.c proves for the generic one, and that
- * records are neither mixed up nor missing after anything that a program does to its threads: new
- * set-ups while they run, jumps and forks out of a record, handlers on any stack, and threads that
- * are not scheduled.
+ * Tests the generated writers in the same way as lib_hooks_test.c tests the generic writer. Also
+ * tests that no records are mixed up or missing after new set-ups while threads run, after jumps
+ * and forks out of a record, with signal handlers on any stack, and if threads are not scheduled.
  */
 #include "kselftest_harness.h"
 
@@ -190,7 +189,7 @@ TEST_F(writers, rejoin_for_explicit_records_if_samples_take_their_channel)
 	samples_take_its_channel(_metadata);
 }
 
-static void *initialiser(void *unused)
+static void *initializer(void *unused)
 {
 	mock_rseq.cpu_id = 1;
 	set_up(perfCount_Raw);
@@ -201,14 +200,14 @@ static void *initialiser(void *unused)
 	return unused;
 }
 
-/* Each core's thread initialises the library, as in programs that use the old API. */
-TEST_F(writers, each_initialising_thread_gets_a_channel)
+/* Each CPU's thread initializes the library, as in programs that use the old API. */
+TEST_F(writers, each_initializing_thread_has_a_channel)
 {
 	pthread_t other;
 
 	ASSERT_EQ(0, perfTraceOff());
 	pthread_barrier_init(&steps, NULL, 2);
-	ASSERT_EQ(0, pthread_create(&other, NULL, initialiser, NULL));
+	ASSERT_EQ(0, pthread_create(&other, NULL, initializer, NULL));
 	pthread_barrier_wait(&steps);
 	ASSERT_EQ(0, set_up(perfCount_Raw));
 	ASSERT_EQ(0, perfTraceOn());
@@ -375,7 +374,7 @@ static void __attribute__((noinline)) leave_record(void)
 	small();
 }
 
-/* If a record is abandoned, the records that wait for it are lost, but not all later ones. */
+/* If a record is abandoned, only the records that wait for it are lost; later ones are written. */
 TEST_F(writers, drop_only_records_that_wait_for_an_abandoned_one)
 {
 	int i;
@@ -415,7 +414,7 @@ TEST_F(writers, allow_calls_after_a_jump_out_of_a_record)
 	EXPECT_EQ(0, perfInit(2, 1));
 }
 
-/* A record is abandoned by a jump, or because its thread ends. */
+/* A record is abandoned by a jump or by the end of its thread. */
 TEST_F(writers, allow_calls_after_a_jump_out_of_a_call)
 {
 	ASSERT_EQ(0, perfTraceOff());
@@ -487,10 +486,10 @@ static void *with_own_stack(void *alternate)
 }
 
 /*
- * A handler is recognised even if its stack is above the thread's stack, as an outer frame's would
+ * A handler is recognized even if its stack is above the thread's stack, as an outer frame's would
  * be.
  */
-TEST_F(writers, recognise_a_handler_on_a_higher_stack)
+TEST_F(writers, recognize_a_handler_on_a_higher_stack)
 {
 	const size_t size = 1 << 20;
 	char *memory = mmap(NULL, 3 * size, PROT_READ | PROT_WRITE,
@@ -513,7 +512,7 @@ TEST_F(writers, recognise_a_handler_on_a_higher_stack)
 
 static void take_over(void)
 {
-	/* Pretend that waiting for the interrupted record has made it count as abandoned. */
+	/* Simulate that the interrupted record was considered abandoned after a wait. */
 	perf_self->waiting = PATIENCE;
 	call();
 }
@@ -539,7 +538,7 @@ static void close_by_another(void)
 	perf_self->gate = 4096;
 }
 
-/* Pretend that a handler has switched to another user thread, which is now writing a record. */
+/* Simulate that a handler has switched to another user thread, which is writing a record. */
 TEST_F(writers, do_not_open_a_gate_closed_by_another_context)
 {
 	uint64_t abandoned = perf_pool->lost->abandoned;
@@ -635,7 +634,7 @@ TEST_F(writers, of_a_stopped_thread_are_abandoned_once)
 	EXPECT_EQ(0, perfTraceOff());
 	EXPECT_EQ(1, perf_pool->lost->abandoned);
 	EXPECT_EQ(0, perfTraceOn());
-	/* From now on, no call waits for the thread. */
+	/* After this call, no call waits for the thread. */
 	EXPECT_LT(0, mock_naps);
 	mock_naps = 0;
 	EXPECT_EQ(0, perfTraceOff());

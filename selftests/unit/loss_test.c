@@ -338,7 +338,10 @@ TEST_F(command, abandoned_calls_do_not_accumulate)
 	run(self, "report -e " PROGRAM " trace.rtd");
 	EXPECT_EQ(NULL, strstr(self->err, "too deep"));
 	EXPECT_NE(NULL, strstr(self->out, "     70000 "));
-	/* Without names, this cannot be determined, so deep calls are reported as omitted. */
+	/*
+	 * Without names, abandoned calls cannot be recognized, so deep calls are reported as
+	 * omitted.
+	 */
 	run(self, "graph --strict --depth 1 trace.rtd");
 	EXPECT_NE(NULL, strstr(self->err, "calls too deep: left out"));
 	EXPECT_EQ(1, self->status);
@@ -401,7 +404,7 @@ TEST_F(command, function_inlined_into_a_callee_stays_open)
 	EXPECT_NE(NULL, strstr(self->err, "1 call ended without an exit record"));
 }
 
-/* Return the command's CPU time if @around open calls surround those that it searches. */
+/* Return the command's CPU time if @around open calls surround the calls that it searches. */
 static double time_of_calls(struct __test_metadata *_metadata,
 			    FIXTURE_DATA(command) *self, unsigned int around)
 {
@@ -429,8 +432,8 @@ static double time_of_calls(struct __test_metadata *_metadata,
 }
 
 /*
- * Searching for abandoned calls must not take longer if more calls surround them. Measure CPU time,
- * because other load does not affect it.
+ * A search for abandoned calls must not take longer if more calls surround them. Measure CPU time,
+ * which other load does not affect.
  */
 TEST_F(command, search_for_abandoned_calls_takes_constant_time)
 {
@@ -705,7 +708,7 @@ TEST_F(command, record_dropped_by_a_later_loss_was_lost_before_migration)
 	}
 }
 
-/* The base of a header after a loss is unknown, even when the thread moves back. */
+/* The base of a header after a loss is unknown, even after the thread has moved back. */
 TEST_F(command, counts_of_two_streams_are_not_compared_across_a_loss)
 {
 	const uint64_t outer[2] = { 0x30000, 0x100 }, inner[2] = { 0x31000, 0x30010 };
@@ -751,7 +754,7 @@ TEST_F(command, counts_of_two_streams_are_not_compared_across_a_loss)
 
 /*
  * A thread writes a header, waits for room, and continues on another hart. Counts in the stream
- * that the thread left begin at the header, but later counts were recorded on the other hart.
+ * that the thread left begin at that header, although later counts were recorded on the other hart.
  */
 TEST_F(command, header_without_a_record_is_not_a_base_for_counts)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A simulated hart that executes the generated writers on the host, in the library's own memory,
- * one instruction at a time. The device's pages and the counters come from lib_mock.h, which
- * includes this after the library.
+ * one instruction at a time. lib_mock.h, which includes this file after the library, provides the
+ * device's pages and the counters.
  */
 #ifndef MACHINE_H
 #define MACHINE_H
 
 /*
- * Set if the calling thread's last writer ran to its end, and the number of instructions that it
+ * Whether the calling thread's last writer ran to its end, and the number of instructions that it
  * executed.
  */
 static __thread bool machine_ended;

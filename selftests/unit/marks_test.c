@@ -105,7 +105,7 @@ TEST_F(command, marks_after_the_last_record_are_shown)
 				       "# source 0 channel 6: its thread waited 2.000 us here: "
 				       "the buffer had no room\n"));
 	}
-	/* The next piece of the recording contains the record that the marks precede. */
+	/* The record that follows the marks is in the next piece of the recording. */
 	write_file("trace.rtd.meta", continued, strlen(continued));
 	run(self, "decode --strict trace.rtd");
 	EXPECT_EQ(0, self->status);
@@ -152,7 +152,7 @@ static void waiting_trace(FIXTURE_DATA(command) *self)
 TEST_F(command, waiting_time_is_not_part_of_any_call)
 {
 	waiting_trace(self);
-	/* The user gives the same rate as the side-car file. */
+	/* The user specifies the same rate as the side-car file. */
 	run(self, "report --ts-hz 1000000 --format csv -e " PROGRAM " trace.rtd | cut -d , -f 1-4");
 	EXPECT_STREQ("function,calls,total,self\n\"main\",1,0.000015000,0.000009000\n"
 		     "\"fib\",1,0.000006000,0.000006000\n", self->out);
@@ -221,7 +221,9 @@ TEST_F(command, selection_in_firefox_excludes_waiting_time)
 	waiting_in_a_selection(_metadata, self, FIREFOX);
 }
 
-/* It is unknown what ran until the gap's end, so that time is not in the function's own time. */
+/*
+ * It is unknown which function ran until the gap's end, so that time is not part of any self time.
+ */
 static void loss_in_a_selection(struct __test_metadata *_metadata, FIXTURE_DATA(command) *self,
 				const char *browser)
 {
@@ -260,8 +262,8 @@ TEST_F(command, selection_in_firefox_marks_self_times_with_a_loss)
 }
 
 /*
- * The count of a call that contains a loss is too low, but counts of calls before and after it are
- * not.
+ * The count of a call that contains a loss is too low, unlike the counts of calls before and after
+ * that call.
  */
 static void losing_trace(FIXTURE_DATA(command) *self)
 {

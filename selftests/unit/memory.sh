@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Limits the peak memory for reading hostile traces; results as TAP. Without symbols, any command
-# must need less than 64 MB for any trace; report --diff of two traces with 128 sources, less than
-# 96 MB, and with several threads, less than 128 MB.
+# Tests that reading hostile traces needs limited memory; prints TAP. The limit for peak memory
+# without symbols is 64 MB. It is 96 MB for report --diff of two traces with 128 sources, and 128 MB
+# for several threads.
 #
 #	memory.sh COMMAND GENERATOR DIRECTORY
 
@@ -10,13 +10,13 @@ set -u
 command=$(realpath "$1") generator=$(realpath "$2") dir=$3
 . "$(dirname "$0")/../tap.sh"
 limit_kb=$((64 << 10))
-has time time "how much memory reading a trace takes" || { results_end; exit; }
+has time time "reading a trace needs limited memory" || { results_end; exit; }
 mkdir -p "$dir"
 dir=$(mktemp -d "$dir/memory.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 
-# report --diff keeps one trace's results while it reads the other.
+# report --diff keeps the results of one trace while it reads the other.
 both_kb=$((96 << 10))
 # With several threads, each stage has a copy of each stream's headers.
 threads_kb=$((128 << 10))
@@ -66,7 +66,7 @@ read_all() {
 
 "$generator" 40960 4 1 >one.rtd && "$generator" 40960 4 2 >two.rtd
 read_all "16 sources" 4
-# Omissions must be reported, except omissions of single lines in a table.
+# The command must report what it omits, except single lines of a table.
 "$command" graph -c all --srcbits 4 --meta none one.rtd 2>&1 >/dev/null |
 	grep -q 'too many different paths: the lightest are'
 result $? "omitted paths are reported"

@@ -180,8 +180,8 @@ TEST_F(command, wrapping_clocks_are_merged)
 }
 
 /*
- * The conversion between clocks moves a wraparound into a pause that lasts three quarters of the
- * clock's range.
+ * The conversion between the clocks moves a wraparound into a pause as long as three quarters of
+ * the clock's range.
  */
 TEST_F(command, ambiguous_pause_is_refused)
 {
@@ -404,13 +404,13 @@ TEST_F(command, failed_merge_leaves_existing_files_unchanged)
 	read_file("m.rtd", self->out);
 	EXPECT_STREQ("old", self->out);
 	EXPECT_EQ(0, access("m.rtd.meta", F_OK));
-	/* No other file is left. */
+	/* No other file remains. */
 	EXPECT_NE(0, system("ls | grep -q 'm.rtd[.][^m]'"));
 	free_sinks(&sinks);
 }
 
-/* The names of the kernel's functions come from the recording, never from an earlier one. */
-TEST_F(command, kernel_names_are_copied_beside_the_merged_trace)
+/* The names of the kernel's functions must be those of this recording, not of an earlier one. */
+TEST_F(command, kernel_names_are_copied_next_to_the_merged_trace)
 {
 	struct sinks sinks;
 	struct stat status;
@@ -430,7 +430,7 @@ TEST_F(command, kernel_names_are_copied_beside_the_merged_trace)
 	EXPECT_STREQ("b", self->out);
 	ASSERT_EQ(0, stat("m.rtd.kallsyms", &status));
 	EXPECT_EQ(0600, status.st_mode & 0777);
-	/* They are also found beside the whole trace, which the merged trace replaces. */
+	/* They are also found next to the whole trace, which the merged trace replaces. */
 	ASSERT_EQ(0, system("rm b.rtd.kallsyms m.rtd; for i in a.rtd b.rtd; do "
 			    "n=$(echo $i | tr ab 01); mv $i m.$n; mv $i.meta m.$n.meta; done"));
 	write_file("m.rtd.kallsyms", "whole", 5);
@@ -468,7 +468,7 @@ static const struct {
 	{ 29, { 4, 2 }, 3 }, { 30, { 0 }, 1 },
 };
 
-TEST(messages_are_encoded_like_an_encoders)
+TEST(messages_are_encoded_as_by_an_encoder)
 {
 	struct collected all;
 	struct nexus nexus;

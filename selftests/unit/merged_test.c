@@ -43,7 +43,7 @@ static void make_traces(void)
 		abort();
 }
 
-/* Return whether no temporary file is left. */
+/* Return whether no temporary file remains. */
 static bool is_clean(void)
 {
 	return !rmdir("tmp") && !mkdir("tmp", 0777);
@@ -142,8 +142,8 @@ TEST_F(command, summary_states_the_traces_and_the_clock_precision)
 	EXPECT_STREQ("", self->err);
 }
 
-/* A function can have any name, so traces are recognised by the names that record gives them. */
-TEST_F(command, annotate_recognises_traces_by_their_names)
+/* A function can have any name, so traces are recognized by the names that record gives them. */
+TEST_F(command, annotate_recognizes_traces_by_their_names)
 {
 	make_traces();
 	run(self, "merge -q -o m.rtd a.rtd b.rtd");
@@ -177,7 +177,7 @@ TEST_F(command, annotate_recognises_traces_by_their_names)
 }
 
 /* The last side-car file describes the objects of all traces. */
-TEST_F(command, file_copies_are_found_beside_the_last_trace)
+TEST_F(command, file_copies_are_found_next_to_the_last_trace)
 {
 	struct sidecar a = first_sink(), b = second_sink();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that, for threads without the library, the side-car file contains each thread's latest
+ * Tests that, for threads without the library, the side-car file contains each thread's latest
  * name, and no name if two threads had the same id.
  */
 #include <errno.h>
@@ -216,7 +216,10 @@ TEST_F(names, beyond_the_limit_are_reported)
 
 	for (i = 0; i < META_THREADS_MAX + 3; i++)
 		comm(&self->names, 1, FIRST + i, FIRST + i, "many");
-	/* Omitted threads are not stored, so each event of such a thread counts it again. */
+	/*
+	 * Omitted threads are not stored, so each event of an omitted thread counts that thread
+	 * again.
+	 */
 	comm(&self->names, 1, FIRST + META_THREADS_MAX, FIRST + META_THREADS_MAX, "again");
 	self->names.missed = 7;
 	reread(_metadata, self);

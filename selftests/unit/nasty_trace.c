@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Writes to standard output a trace with as many distinct items as possible: all
- * channels of all sources, each function and call site new, unlimited depth, repeated
- * headers with up to 31 counters with changing names, times that jump.
+ * Writes a trace with as many distinct items as possible to standard output. It has all channels of
+ * all sources, new functions and call sites in each record, calls of unlimited depth, repeated
+ * headers of up to 31 counters with changing names, and times that jump.
  *
  *	nasty_trace KB SRCBITS SEED [COUNTERS]
  *
- * A different seed results in a different trace, with some of the same functions. COUNTERS is the
- * minimum number of counters per stream, which count 64 different events; with 0, most streams have
- * few counters, all different.
+ * Traces with different seeds differ, but have some functions in common. COUNTERS is the minimum
+ * number of counters per stream, which count 64 different events; with 0, most streams have few
+ * counters, all different.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -390,7 +390,7 @@ TEST(message_of_maximum_length_is_decoded)
 {
 	uint8_t bytes[NEXUS_MESSAGE_MAX] = { 0x1c, 0x61 };
 
-	/* Many leading zeros do not change a value. */
+	/* Leading zeros do not change a value, however many there are. */
 	bytes[2] = 0x04;
 	bytes[NEXUS_MESSAGE_MAX - 1] = 3;
 	decode(0, bytes, sizeof(bytes));
@@ -418,7 +418,7 @@ TEST(unknown_tcode_is_skipped)
 	EXPECT_EQ(NEXUS_UNKNOWN_TCODE, all.message[2].flags);
 	EXPECT_EQ(0, all.message[2].fields);
 	EXPECT_EQ(7, all.message[3].field[1]);
-	/* The message may have had a timestamp, to which the next one is relative. */
+	/* The message may have had a timestamp to which the next one is relative. */
 	EXPECT_TRUE(all.message[3].flags & NEXUS_TIME_INFERRED);
 	EXPECT_TRUE(all.message[4].flags & NEXUS_TIME_KNOWN);
 	gen_free(&gen);
@@ -448,8 +448,8 @@ TEST(truncation_affects_only_the_last_message)
 	gen_free(&gen);
 }
 
-/* After a flipped bit, the decoder must resynchronise and account for every byte. */
-TEST(decoder_resynchronises_after_any_bit_flip)
+/* After a flipped bit, the decoder must resynchronize and account for every byte. */
+TEST(decoder_resynchronizes_after_any_bit_flip)
 {
 	static struct collected whole;
 	const struct nexus_message *last, *good;

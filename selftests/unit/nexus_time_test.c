@@ -165,7 +165,7 @@ TEST_F(time, is_repeated_for_a_message_without_timestamp)
 	EXPECT_EQ(1001, all.message[2].time);
 }
 
-/* If time goes back, this shows which bit was wrong, so the clock is then correct. */
+/* A time that goes back shows which bit was wrong, so the clock is corrected. */
 TEST_F(time, is_corrected_by_a_contradiction)
 {
 	size_t length;
@@ -174,7 +174,7 @@ TEST_F(time, is_corrected_by_a_contradiction)
 		return;
 	self->gen.now = 1025;
 	gen_sync(&self->gen, 0);
-	/* Messages that the decoder does not receive. */
+	/* These messages do not reach the decoder. */
 	length = self->gen.length;
 	self->gen.now = 1025 + 64;
 	gen_store(&self->gen, 0, 6, 4, 1);

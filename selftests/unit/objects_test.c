@@ -88,7 +88,7 @@ TEST_F(objects, are_written_once_each)
 	add(&self->objects, 1, "/no/first");
 	add(&self->objects, 2, "/no/second");
 	add(&self->objects, 1, "/no/first");
-	/* The name that perf gives to memory without a file. */
+	/* The name that perf uses for memory without a file. */
 	add(&self->objects, 3, "//anon");
 	read_back(_metadata, self, true);
 	EXPECT_EQ(2, self->meta.objects);
@@ -222,7 +222,7 @@ static void add_many(struct objects *objects)
 
 	for (i = 0; i < META_OBJECTS_MAX + 100; i++)
 		add(objects, i, "/no/such");
-	/* The object has existed from the beginning, and is found once more at the end. */
+	/* An object that has existed from the beginning is found again at the end. */
 	add(objects, 7, "/no/such");
 }
 
@@ -248,7 +248,7 @@ TEST_F(objects, beyond_the_limit_keep_the_oldest)
 	EXPECT_FALSE(has(&self->meta, META_OBJECTS_MAX));
 }
 
-/* Names that are so long that the file does not have room for all objects. */
+/* Names so long that the file cannot hold all objects. */
 TEST_F(objects, with_long_names_are_written_or_counted)
 {
 	char name[2048] = "/no/";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Tests that the numbers, results and times of system calls in random programs are correct,
- * regardless of the harts on which they run, and that no false calls are reported if records are
+ * regardless of the harts on which the programs run. No false calls are reported if records are
  * missing.
  */
 #include <stdlib.h>
@@ -43,7 +43,9 @@ FIXTURE(calls) {
 	int running[HARTS];
 	bool gap[HARTS];		/* a record could not be written */
 	bool mute[HARTS];		/* messages are lost */
-	/* @drop and @mutes: these losses happen once in this many records; 0 for never. */
+	/*
+	 * @drop and @mutes: each of these losses occurs once in this many records, or never if 0.
+	 */
 	unsigned int drop, mutes, lost;
 	struct trace_switch late[LATE];
 	unsigned int lates;
@@ -199,7 +201,10 @@ static void finish(FIXTURE_DATA(calls) *self, unsigned int hart)
 		t->longest = time;
 }
 
-/* Start to lose messages, or stop losing them and report the loss with an Error without a time. */
+/*
+ * Begin to lose messages, or stop losing them and report the loss with an Error message without a
+ * time.
+ */
 static void mute(FIXTURE_DATA(calls) *self, unsigned int hart)
 {
 	self->mute[hart] = !self->mute[hart];
@@ -249,7 +254,7 @@ static void generate(FIXTURE_DATA(calls) *self, unsigned int seed)
 	end(self);
 }
 
-/* Return the times of system call @number, which are 0 if it was never made. */
+/* Return the times of system call @number, or 0 if it was never made. */
 static struct syscall_times times_of(FIXTURE_DATA(calls) *self, unsigned int number)
 {
 	const struct syscalls *syscalls = oncpu_syscalls(self->oncpu);
@@ -327,7 +332,7 @@ static void put_at(FIXTURE_DATA(calls) *self, unsigned int hart, uint64_t now, u
 #define RETURN(hart, now)	put_at(self, hart, now, SIFIVE_TRACE_SWITCH_RETURN, 0)
 #define MARK(hart, now)		put_at(self, hart, now, SIFIVE_TRACE_SWITCH_BEGIN, 0)
 
-/* The child's first record is the return of the call that made it. */
+/* The child's first record is the return from the call that created it. */
 TEST_F(calls, of_an_ended_thread_do_not_continue_if_its_id_is_reused)
 {
 	MARK(0, 1000);

@@ -309,7 +309,7 @@ TEST_F(command, flame_graph_marks_callers_of_functions_with_unknown_times)
 	EXPECT_LACKS(self->out, "(~");
 }
 
-/* Calls without a time are not in the page, so callees' times are not subtracted from theirs. */
+/* Calls without a time are not in the page, so the times of their callees are not subtracted. */
 TEST_F(command, selection_marks_functions_with_untimed_calls)
 {
 	struct gen_stream stream;
@@ -678,8 +678,8 @@ TEST_F(command, wait_for_room_is_not_subtracted_from_other_off_cpu_time)
 }
 
 /*
- * 40,000 times, the thread works for 10 us and sleeps for 100: the maximum number of
- * parts in a page.
+ * The thread works for 10 us and sleeps for 100 us 40,000 times, which results in more spans than a
+ * page can contain.
  */
 TEST_F(command, html_contains_the_maximum_number_of_equal_spans)
 {
@@ -713,7 +713,7 @@ TEST_F(command, html_contains_the_maximum_number_of_equal_spans)
 	EXPECT_STREQ("65536 14465 40000 True True\n", self->out) { TH_LOG("%s", self->err); }
 }
 
-/* A thread that runs on one hart throughout has lost no records on another hart. */
+/* A thread that runs only on one hart has lost no records on another hart. */
 TEST_F(command, switches_show_whether_a_loss_belongs_to_the_thread)
 {
 	struct gen_stream stream, other;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests that the times on and off the CPU of each function and thread are correct in random
- * programs, although messages from several harts are out of order, and that no false time is
- * reported if switch records or messages are missing.
+ * Tests that the times on and off the CPU of each function and thread in random programs are
+ * correct, even if messages from several harts are out of order. No false time is reported if
+ * switch records or messages are missing.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -195,8 +195,8 @@ static void wake(FIXTURE_DATA(oncpu) *self, unsigned int hart)
 }
 
 /*
- * Account for a pause, during which a waiting thread's state is unknown; a running thread still
- * runs after it.
+ * Account for a pause. A waiting thread's state during the pause is unknown, but a running thread
+ * is still running after it.
  */
 static void pass_pause(FIXTURE_DATA(oncpu) *self, struct actor *a)
 {
@@ -420,7 +420,10 @@ static void generate(FIXTURE_DATA(oncpu) *self)
 		if (self->gap[hart])
 			put(self, hart, 1, SIFIVE_TRACE_SWITCH_BEGIN);
 	}
-	/* The last message determines the end of the trace, so its time has passed by then. */
+	/*
+	 * The time of the last message is the end of the trace, so let that time pass for all
+	 * threads.
+	 */
 	self->gen.now -= self->gen.step;
 	for (i = 0; i < self->threads; i++) {
 		pass(self, &self->actor[i]);

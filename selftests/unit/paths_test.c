@@ -115,7 +115,7 @@ TEST_F(command, iterations_of_a_loop_that_begins_with_its_test_are_counted)
 	EXPECT_TRUE(has_row(self, "           900           250       4         4.0  nested+0x10"));
 }
 
-/* Each of 10 calls has 20 iterations; @longer out of five take the longer branch. */
+/* Each of 10 calls has 20 iterations; @longer of every five iterations take the longer branch. */
 static void go_both_ways(FIXTURE_DATA(command) *self, unsigned int longer)
 {
 	unsigned int call, i;
@@ -152,8 +152,7 @@ TEST_F(command, path_follows_the_more_frequent_branch_direction)
 }
 
 /*
- * Execute a recursion until @depth is 0, with the returns of all @most + 1 calls except the
- * outermost.
+ * Execute a recursion until @depth is 0, and return from all @most + 1 calls except the outermost.
  */
 static void call_itself(struct walk *walk, unsigned int depth, unsigned int most)
 {

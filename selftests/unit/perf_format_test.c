@@ -21,10 +21,7 @@ TEST_F(command, perf_output_is_as_expected)
 {
 	FILE *old;
 
-	/*
-	 * These files are from an earlier trace with another counter, and must not be confused with
-	 * this trace's files.
-	 */
+	/* These files are from an earlier trace with another counter, and must not remain. */
 	ASSERT_EQ(0, mkdir("perf", 0777));
 	old = fopen("perf/decode_sample.perfchannel5", "w");
 	ASSERT_NE(NULL, old);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests that the lists of just-in-time compilers are copied only if they are regular files of the
- * user and of this process, and that the functions in them are found.
+ * Tests that lists written by just-in-time compilers are copied only if they are regular files of
+ * the user and of this process. The functions in the lists must be found.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -148,7 +148,7 @@ TEST_F(maps, of_another_user_are_not_used)
 {
 	put(self->path, text);
 	if (geteuid() || chown(self->path, 1234, 1234))
-		SKIP(return, "only root can give a file away");
+		SKIP(return, "only root can change a file's owner");
 	perf_maps_copy(&self->maps, getpid());
 	EXPECT_NE(NULL, strstr(reported, "does not belong to the process's user"));
 	EXPECT_FALSE(self->maps.made);
@@ -206,7 +206,7 @@ TEST_F(maps, have_functions)
 	EXPECT_NE(NULL, strstr(reported, "missing: not used"));
 }
 
-/* Memory is used again for later functions. */
+/* Memory is reused for later functions. */
 TEST_F(maps, have_the_latest_function_at_each_address)
 {
 	struct perf_map *map = map_of("1080 40 old\n1000 100 new\n1040 10 newer\n1040 10 newest\n"
@@ -251,7 +251,7 @@ TEST_F(maps, may_have_no_functions)
 	perf_map_close(map);
 }
 
-/* Compare random lists with the rule. */
+/* In a random list, a later function replaces each earlier one that begins within it. */
 TEST_F(maps, agree_with_a_search_from_the_end)
 {
 	unsigned int start[60], size[60], round, count, i, k, at;
@@ -359,7 +359,7 @@ TEST_F(maps, belong_to_their_process)
 	places_free(places);
 }
 
-/* If the trace shows one process, it does not name it. */
+/* A trace of a single process does not name that process. */
 TEST_F(maps, of_the_only_process_need_no_name)
 {
 	const char *list[] = { "/tmp/perf-10.map" };
@@ -396,7 +396,7 @@ TEST_F(maps, of_the_only_process_need_no_name)
 	places_free(places);
 }
 
-/* Objects that other processes have mapped, or this one at another time, are not there. */
+/* Objects mapped by other processes, or by the same process at another time, do not matter. */
 TEST_F(maps, are_used_where_the_process_has_mapped_no_object)
 {
 	const char *list[] = { "/tmp/perf-10.map" };

@@ -489,7 +489,7 @@ static bool is_record(const struct gen *gen, uint64_t offset)
 	return false;
 }
 
-/* Write random records, with headers in between, which may change the counters. */
+/* Write random records, and headers in between that may change the counters. */
 static void headers_sample(struct gen *gen, unsigned int type, uint64_t *seed)
 {
 	struct gen_stream stream;

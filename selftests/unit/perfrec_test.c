@@ -346,7 +346,7 @@ TEST_F(perfrec, header_intervals_are_set_per_channel)
 	EXPECT_TRUE(all.header[2].repeated);
 }
 
-/* With a loss in between, it is unknown whether the header was on schedule. */
+/* After a loss, it is unknown whether the header was on schedule. */
 TEST_F(perfrec, periodic_header_after_a_loss_restarts_the_stream)
 {
 	perfrec_repeat(self->perfrec, ~0u, 2);
@@ -389,7 +389,7 @@ TEST_F(perfrec, counter_can_equal_the_header_magic)
 	EXPECT_EQ(0x100000000 + MAGIC, all.record[1].sent[0]);
 }
 
-TEST_F(perfrec, header_after_a_truncated_record_is_recognised)
+TEST_F(perfrec, header_after_a_truncated_record_is_recognized)
 {
 	header(self, PERFREC_RAW, 3, 64);
 	word8(self, PERFREC_MANUAL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that objects that successively had the same addresses are distinguished by time, even if
+ * Tests that time distinguishes objects that successively had the same addresses, even if
  * timestamps wrap, and that all other addresses are unchanged.
  */
 #include <stdlib.h>
@@ -176,8 +176,8 @@ TEST_F(places, distinguish_processes_with_the_same_addresses)
 	add_in(self, AT, 2);
 	ASSERT_EQ(0, places_new(&self->meta, &self->places));
 	/*
-	 * Results are cached, so look the objects up twice, and change the time and the writer each
-	 * time.
+	 * Results are cached, so look up the objects twice, with another time and another writer
+	 * each time.
 	 */
 	for (round = 0; round < 2; round++) {
 		EXPECT_EQ(0, of_writer(self, AT, 120, 3, 0));

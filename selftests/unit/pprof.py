@@ -70,7 +70,7 @@ class Profile:
         return found
 
     def sums(self, by_thread):
-        """Own values of each function: by name, or name and thread; and by type."""
+        """Self values of each function: by name, or name and thread; and by type."""
         found = collections.Counter()
         for sample in self.samples:
             key = self.name(protobuf.packed(sample[1])[0])
@@ -100,7 +100,7 @@ class Profile:
 
 
 def expected(path, by_thread, types):
-    """The contents of a report: its times are seconds, or ticks."""
+    """The contents of a report, whose times are in seconds or ticks."""
     names = {"self": "time"}
     found = collections.Counter()
     with open(path, encoding="utf-8", newline="") as file:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that the files written by a recording's processes are joined into one side-car file:
- * equal objects become one object of several processes, a process ends when it executes another
- * file, and the result is within the reader's limits.
+ * Tests that the files written by a recording's processes are joined into one side-car file. Equal
+ * objects become one object of several processes, a process ends when it executes another file, and
+ * the result is within the reader's limits.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -192,7 +192,7 @@ TEST_F(processes, with_paths_that_do_not_fit_are_counted)
 	EXPECT_EQ(META_PROCESSES_MAX, have + self->tree.programs_left_out);
 }
 
-/* This would take minutes if each line were compared with all others. */
+/* Comparing each line with all others would take minutes. */
 TEST_F(processes, with_many_objects_are_joined_quickly)
 {
 	int i, j;
@@ -237,7 +237,7 @@ TEST_F(processes, can_be_absent)
 	EXPECT_EQ(0, self->meta.processes);
 }
 
-TEST_F(processes, without_the_library_have_what_was_observed)
+TEST_F(processes, without_the_library_are_described_as_observed)
 {
 	char *argv[] = { "sh", "-c", "a \"b\"", NULL };
 	struct tree_process process = { .pid = 55, .parent = 54, .exe = "/no/sh", .argv = argv };

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Reads messages in protocol buffers by their field numbers, as in the wire format."""
+"""Reads protocol buffer messages by field number, from the wire format."""
 
 import collections
 import struct

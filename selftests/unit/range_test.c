@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests that --time selects exactly what the whole output shows at these times: records,
- * instructions, executed code. The range is also given in percent of the trace's length.
+ * Tests that --time selects exactly the records, instructions and executed code that the whole
+ * output shows at these times. The range is also given in percent of the trace's length.
  */
 #include <inttypes.h>
 
@@ -316,7 +316,9 @@ static void percent_equals(struct __test_metadata *_metadata, FIXTURE_DATA(comma
 	}
 }
 
-/* The trace is from 2000 to 10000 ticks, because its other channel also counts. */
+/*
+ * The trace extends from 2000 to 10000 ticks, the times of the first and last message of channel 9.
+ */
 static void save_line(FIXTURE_DATA(command) *self)
 {
 	const uint64_t address[] = { MAIN, 0x100 };
@@ -377,7 +379,7 @@ TEST_F(command, percent_that_cannot_be_converted_is_refused)
 	run(self, "report -s 0 --meta none --time 1%%.. fifo");
 	EXPECT_EQ(2, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "but a pipe can be read only once"));
-	/* Without percent, a pipe can be limited. */
+	/* A range in ticks is accepted for a pipe. */
 	run(self, "decode -q -s 0 --meta none --csv --time 3000.. - <t");
 	EXPECT_EQ(0, self->status);
 	run(self, "report -s 0 --time 1%%.. missing");
@@ -421,7 +423,7 @@ TEST_F(command, whole_range_shows_the_same_as_no_range)
 	}
 }
 
-/* The percentage is less than a tick, so it excludes only records without a time. */
+/* The percentage corresponds to less than a tick, so it excludes only records without a time. */
 TEST_F(command, percent_of_a_damaged_trace_begins_at_its_earliest_time)
 {
 	uint64_t seed = 11;

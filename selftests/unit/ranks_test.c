@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests the comparison of repeated runs: probabilities must equal published ones, and chance must
- * rarely be reported as a change.
+ * Tests the comparison of repeated runs: probabilities must equal published ones, and differences
+ * by chance must rarely be reported as a change.
  */
 #include <math.h>
 
@@ -88,7 +88,7 @@ static double run(uint64_t *seed, double factor)
 }
 
 /*
- * Compare the times of FUNCTIONS functions; the first one takes @factor times as long after a
+ * Compare the times of FUNCTIONS functions, the first of which takes @factor times as long after a
  * change. Return a bit mask of those reported as changed with a confidence of RANKS_CONFIDENCE.
  */
 static unsigned int named(uint64_t *seed, double factor)

@@ -241,7 +241,7 @@ TEST_F(read, readers_are_independent)
 	make(self, 4, 0);
 	ASSERT_EQ(0, sifive_reader_open(self->reader, self->trace, BOTH));
 	ASSERT_EQ(0, sifive_reader_open(other, self->trace, BOTH));
-	/* The call is refused, and has no effect. */
+	/* The call is refused and has no effect. */
 	EXPECT_EQ(-1, sifive_reader_open(other, self->trace, SIFIVE_EVENT_LOST));
 	do {
 		more = sifive_reader_next(self->reader, &one);
@@ -396,7 +396,7 @@ TEST_F(read, pausing_pipe_returns_available_records)
 	close(pipes[0]);
 }
 
-/* Compare with the sums that a Python program gets from the same trace. */
+/* Compare with the sums that a Python program computes from the same trace. */
 TEST_F(read, python_returns_the_same_sums)
 {
 	static struct program_cost cost[PROGRAM_FUNCTIONS];

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Tests libsifive-trace-read as a program sees it; results as TAP. Its exports and manual page must
-# match its header; the page's example must compile and read the same data as the command.
+# Tests the interface of libsifive-trace-read; prints TAP. The exported functions and the manual
+# page must match the header. The page's example must compile and read the same data as the command.
 #
 #	reader.sh COMMAND HEADER LIBRARY PAGE TRACE...
 #
@@ -111,7 +111,7 @@ for row in rows:
 		sort
 }
 
-# reads_as_the_command PROGRAM TRACE: expect the same calls as report shows, and the exit status of
+# reads_as_the_command PROGRAM TRACE: expect the calls that report shows, and the exit status of
 # --strict.
 reads_as_the_command() {
 	local status
@@ -139,17 +139,17 @@ check "the library exports the header's functions and nothing else" exports
 sed -n '/^\.Bd -literal/,/^\.Ed/{//d; s/\\e/\\/g; s/\\-/-/g; p}' "$page" >"$work/calls.c"
 for compiler in "gcc -x c -std=c99" "g++ -x c++ -std=c++11"; do
 	name=${compiler%% *}
-	has "$name" "$name" "header and example of the manual page, $compiler" || continue
+	has "$name" "$name" "the header and the manual page's example compile, $compiler" || continue
 	program=$work/$name/calls
 	mkdir "$work/$name"
 	# shellcheck disable=SC2086 # a command with its options
-	check "the header stands alone, $compiler" stands_alone $compiler
+	check "the header compiles without other headers, $compiler" stands_alone $compiler
 	# shellcheck disable=SC2086 # a command with its options
 	check "the manual page's example compiles, $compiler" compiles "$program" $compiler
 	for trace; do
-		check "the example, $name, has the command's calls of ${trace##*/}" \
+		check "the example, $name, prints the command's calls of ${trace##*/}" \
 			reads_as_the_command "$program" "$trace"
 	done
-	check "the example, $name, says why it fails" says_why_it_fails "$program"
+	check "the example, $name, reports why it fails" says_why_it_fails "$program"
 done
 results_end

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that a Delta count is the difference since the previous record or the header, modulo the
- * counter's width, correct across one wraparound, and 0 if nothing was counted; and that absolute
- * values can be reconstructed from DeltaXOR counts.
+ * Tests that a Delta count is the difference from the previous record or the header, modulo the
+ * counter's width; that it is correct across one wraparound, and 0 if nothing was counted; and that
+ * absolute values can be reconstructed from DeltaXOR counts.
  */
 #include "kselftest_harness.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that the header of a stream is the sequence of stores that the record format
+ * Tests that the header of a stream is the sequence of stores that the record format
  * specifies: for each event type and count type, with counters in any order; and that streams that
  * a header cannot describe are rejected.
  */

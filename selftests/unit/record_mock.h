@@ -157,7 +157,7 @@ static inline long mock_compare(const struct mock_store *expected, size_t count)
 	return stores == count ? -1 : (long)i;
 }
 
-/* EXPECT that exactly these { bits, value } have been stored since the last check. */
+/* EXPECT that exactly these stores, each { bits, value }, were made since the last check. */
 #define EXPECT_STORES(...)						\
 do {									\
 	const struct mock_store __expected[] = { __VA_ARGS__ };		\

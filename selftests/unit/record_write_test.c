@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that a record is the sequence of stores that the record format specifies:
- * hand-made sequences first, then every record kind, count type and address size with 0
- * to 32 counters, with and without upper halves, against a second encoder written here
- * from the format's description. Also proves that counters are read before the first store.
+ * Tests that a record is the sequence of stores that the record format specifies. Some sequences
+ * are hand-made. A second encoder, written from the format's description, generates the others:
+ * every record kind, count type and address size with 0 to 32 counters, with and without upper
+ * halves. Counters must be read before the first store.
  */
 #include "kselftest_harness.h"
 

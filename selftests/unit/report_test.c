@@ -346,7 +346,7 @@ TEST_F(report, thread_costs_are_correct)
 	profile_free(&profile);
 }
 
-/* A call must belong to the hart on which it ended, even if it ran on another one. */
+/* A call must be attributed to the hart on which it ended, even if it also ran on another hart. */
 TEST_F(report, hart_costs_are_correct)
 {
 	struct profile profile;

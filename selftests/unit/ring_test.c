@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/*
- * Compares data inferred for a ring whose beginning was overwritten with the truth.
- */
+/* Tests that the data inferred for a ring whose beginning was overwritten is true. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -240,7 +238,7 @@ TEST_F(ring, has_correct_times_and_counters)
 		uint64_t now = gen_random(&self->seed) % LAP, whole;
 		size_t cut;
 
-		/* Let the times wrap soon, or pass half of their range. */
+		/* Make the times wrap soon, or exceed half of their range. */
 		if (round % 4 == 0)
 			now = LAP - 8000;
 		if (round % 4 == 1)
@@ -250,7 +248,7 @@ TEST_F(ring, has_correct_times_and_counters)
 		begin(self, variant->count_type, now + 1);
 		append_records(self, RECORDS);
 		self->gen.now += gen_random(&self->seed) % 500;
-		/* Let the times wrap between the last message and the absolute time. */
+		/* Make the times wrap between the last message and the absolute time. */
 		if (round % 4 == 2 && self->gen.now < LAP)
 			self->gen.now = LAP + 3;
 		end(self, SOURCES);
@@ -301,7 +299,7 @@ TEST_F(ring, is_complete_after_a_header)
 	EXPECT_EQ(RECORDS, found->records - found->stats.assumed);
 }
 
-/* The rest of a header is never decoded as a record, wherever it was cut. */
+/* The rest of a header is never decoded as a record, wherever the header was cut. */
 TEST_F(ring, can_begin_within_a_header)
 {
 	size_t cut = 0, first;

@@ -98,7 +98,7 @@ static void save_nested(FIXTURE_DATA(command) *self, const char *name)
 	save(self, name);
 }
 
-/* A call belongs to its function's object, but to the line that called it. */
+/* A call is counted for its function's object, but for the line that called it. */
 TEST_F(command, objects_and_lines_have_the_totals_of_functions)
 {
 	save_nested(self, "trace.rtd");
@@ -171,7 +171,7 @@ static void save_callees(FIXTURE_DATA(command) *self, const char *name, uint64_t
 	save(self, name);
 }
 
-/* fib becomes 5 % slower; main calls itself, and no longer 0x30000. */
+/* fib becomes 5 % slower; main calls itself instead of 0x30000. */
 TEST_F(command, call_trees_of_two_traces_are_compared)
 {
 	static const char both[] = OBJECTS(AT("one.elf", "0x1") "," AT("two.elf", "0x2"));
@@ -283,10 +283,10 @@ TEST_F(command, change_over_several_runs_is_reported_with_confidence)
 }
 
 /*
- * main takes 3/4 of the time, and executes 3 instructions in 2 cycles; 1 of 300 instructions
- * misses.
+ * main takes 3/4 of the time, and executes 3 instructions in 2 cycles; 1 of 300 instructions causes
+ * a miss.
  */
-TEST_F(command, ratios_have_short_names_and_totals_a_share)
+TEST_F(command, ratios_have_short_names_and_totals_have_shares)
 {
 	const uint64_t whole[] = { MAIN, 0x3f00000000 }, inner[] = { FIB, MAIN + 0x12 };
 	uint64_t value[3] = { 0 };
@@ -328,7 +328,7 @@ TEST_F(command, average_of_short_calls_is_not_rounded_to_a_tick)
 	gen_sync(&self->gen, 0);
 	gen_stream_init(&stream, &self->gen, 0, 6, 0, 0, 64);
 	gen_header(&stream);
-	/* A call takes the time of its enter record: three ticks, and once another one. */
+	/* Each call takes the three ticks of its enter record, and one call takes another tick. */
 	for (i = 0; i < 4; i++) {
 		self->gen.now += i == 1;
 		gen_record(&stream, i % 2, address, NULL);
@@ -340,7 +340,7 @@ TEST_F(command, average_of_short_calls_is_not_rounded_to_a_tick)
 		     "\"0x21000\",2,0.000007000,0.000007000,0.000003500,exact\n", self->out);
 	run(self, "report -q --ts-hz 1000000 --columns avg trace.rtd");
 	EXPECT_NE(NULL, strstr(self->out, " 3.500 us"));
-	/* Without a rate it is a number of ticks. */
+	/* Without a rate, the average is a number of ticks. */
 	run(self, "report -q --csv --columns avg trace.rtd | cut -d , -f 5");
 	EXPECT_STREQ("avg\n4\n", self->out);
 }
@@ -357,7 +357,10 @@ TEST_F(command, stacks_of_a_deep_recursion_have_a_limited_length)
 	for (i = 0; i < 6000; i++)
 		gen_record(&stream, i / 3000, address, NULL);
 	save(self, "trace.rtd");
-	/* The longest stack, the number of stacks with omitted frames, and all weights */
+	/*
+	 * Length of the longest stack, number of stacks with omitted frames, and sum of the
+	 * weights.
+	 */
 	run(self, "export -q --format folded --weight calls trace.rtd | "
 	    "awk -F '[; ]' '{ $0 = substr($0, index($0, \";\") + 1); if (NF > n) n = NF; "
 	    "if (/;\\[\\.\\.\\.\\];0x21000 1$/) o++; calls += $NF } END { print n - 1, o, calls }'");

@@ -282,7 +282,7 @@ static void make_both(FIXTURE_DATA(command) *self)
 	save(self, "trace.rtd");
 }
 
-/* Samples add only the counts of a counter that calls and manual records do not have. */
+/* Samples contribute only the counts of counters that calls and manual records lack. */
 TEST_F(command, counts_of_samples_in_calls_are_not_added_twice)
 {
 	make_both(self);
@@ -323,7 +323,7 @@ TEST_F(command, tracer_functions_are_marked)
 	EXPECT_STREQ("function,samples,cycles:self,counts\n\"fib [tracer]\",2,14,exact\n\"fib\",1,7,exact\n",
 		     self->out);
 	EXPECT_NE(NULL, strstr(self->err, "2 of 3 samples are in the tracer's own functions"));
-	/* The tracer's samples are also recognised if its file is missing. */
+	/* The tracer's samples are also recognized if its file is missing. */
 	ASSERT_EQ(0, system("rm libsifive-perf.so.0"));
 	run(self, "report --format csv trace.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "libsifive-perf.so.0+0x21002 [tracer]\",2,14,exact\n"));

@@ -60,7 +60,10 @@ TEST_F(command, replay_filter_shows_functions_and_what_they_call)
 	snprintf(text, sizeof(text), "%sone/7                 * sample in fib\n", fib);
 	run(self, REPLAY("--filter fib --tid 7"));
 	EXPECT_STREQ(text, self->out);
-	/* With a threshold, the lines of a call are written when the first shown call ends. */
+	/*
+	 * With a threshold, the lines of a call are written only when the first of the shown calls
+	 * ends.
+	 */
 	run(self, REPLAY("--filter fib --tid 7 --ts-hz 1000000 --time-threshold 1us"));
 	EXPECT_STREQ(text, self->out);
 	run(self, REPLAY("--filter fib --depth 1"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests changes to a side-car file, which remains unchanged if it cannot be rewritten, for example
- * on a full disk.
+ * Tests changes to a side-car file, and that the file is unchanged if it cannot be rewritten, for
+ * example on a full disk.
  */
 #include <limits.h>
 #include <signal.h>
@@ -196,7 +196,7 @@ TEST_F(sidecar, symbolic_links_are_not_followed)
 }
 
 /*
- * Another user who can write to the directory must not get the text of a file that this user cannot
+ * Another user who can write to the directory must not gain access to a file that this user cannot
  * read.
  */
 TEST_F(sidecar, links_are_not_read)

@@ -26,7 +26,7 @@ TEST(quantiles_of_times_of_any_size_are_accurate)
 
 	ASSERT_NE(NULL, took);
 	for (i = 0; i < TIMES; i++) {
-		/* Times have up to 64 bits, so their sum can have more. */
+		/* Times have up to 64 bits, so their sum can exceed 64 bits. */
 		took[i] = gen_random(&seed);
 		took[i] = took[i] & 63 ? took[i] >> (took[i] & 63) : UINT64_MAX - i;
 		spread_add(&spreads, 3, took[i]);

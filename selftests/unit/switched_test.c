@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Tests that calls are those of the thread that made them, where the kernel switches threads. */
+/* Tests that calls are attributed to the thread that made them when the kernel switches threads. */
 #include <linux/sifive_trace_format.h>
 
 #include "flow_messages.h"
@@ -23,7 +23,9 @@ static void run_switches(struct gen *gen, uint64_t base)
 	stop(gen, 2);
 }
 
-/* The kernel names a thread after it has executed instructions of its own for it. */
+/*
+ * The kernel names a thread only after it has executed some instructions on behalf of that thread.
+ */
 TEST_F(command, thread_is_named_from_the_start_of_its_trace)
 {
 	run_switches(&self->gen, KERNEL);
@@ -94,8 +96,8 @@ TEST_F(command, thread_runs_until_the_kernel_has_switched)
 		     "thread 72;schedule;__switch_to 1\n", self->out);
 }
 
-/* Nothing names the thread that switches to a traced thread. */
-TEST_F(command, untraced_thread_has_calls_of_its_own)
+/* No message names the thread that switches to a traced thread. */
+TEST_F(command, calls_of_an_untraced_thread_are_separate)
 {
 	run_first(&self->gen);
 	turn_on(&self->gen, 0, 72);
@@ -113,7 +115,7 @@ TEST_F(command, untraced_thread_has_calls_of_its_own)
 		     "thread 72;ret_from_fork 1\n", self->out);
 }
 
-/* An interrupt, or a call of the firmware, does not end the switch. */
+/* An interrupt or a call to the firmware does not end the switch. */
 TEST_F(command, firmware_does_not_end_a_switch)
 {
 	run_first(&self->gen);
@@ -198,7 +200,10 @@ static void put_switch(struct gen *gen, uint8_t kind, uint32_t thread)
 	gen_store(gen, 0, CHANNEL, 4, thread);
 }
 
-/* Thread 71 switches to thread 72 and back. Its records of that precede its last calls. */
+/*
+ * Thread 71 switches to thread 72, which switches back. The records of a switch precede the
+ * thread's last calls.
+ */
 static void run_recorded(struct gen *gen)
 {
 	gen->step = 0;
@@ -246,7 +251,10 @@ TEST_F(command, no_switch_record_is_missing_before_the_end_of_a_switch)
 	    "@0xffffffff80000000 t");
 	EXPECT_EQ(0, self->status);
 	EXPECT_EQ(NULL, strstr(self->err, "may be missing"));
-	/* Its total time, self time, and both on the CPU, off it, and unknown. */
+	/*
+	 * Total and self times, followed by the total and self times on the CPU, off the CPU, and
+	 * unknown.
+	 */
 	EXPECT_NE(NULL, strstr(self->out, "\"__switch_to\",\"thread 71\",1,0.000207000,0.000207000,"
 			       "0.000020000,0.000020000,0.000187000,0.000187000,0.000000000,0.000000000"))
 		TH_LOG("%s", self->out);

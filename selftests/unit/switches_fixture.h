@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Makes traces with context switches, for tests of the commands' output. */
+/* Generates traces with context switches, for tests of the commands' output. */
 #ifndef SELFTESTS_UNIT_SWITCHES_FIXTURE_H
 #define SELFTESTS_UNIT_SWITCHES_FIXTURE_H
 

@@ -47,7 +47,7 @@ TEST_F(command, page_faults_show_their_page_and_function)
 	EXPECT_HAS(self->out, "        ~1        ~1  0x500020004\n");
 }
 
-/* Only records after the incomplete page fault are used again. */
+/* Only records after the incomplete page fault are used. */
 TEST_F(command, incomplete_page_fault_is_a_loss)
 {
 	static const uint32_t words[] = { MAIN, 0x3f, 0 };

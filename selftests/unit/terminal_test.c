@@ -10,7 +10,8 @@
 #define NAME		"warehouse::department::shelf<perishable>::inventory::"	\
 			"supervisor::recalculate<12345>"
 /*
- * Number of bytes that take longer than half a second while watch() slows the command down sixfold.
+ * Size of a trace that takes longer than half a second while watch() slows the command down
+ * sixfold.
  */
 #define MANY		(5u << 20)
 #define CLEARED		"\r                        \r"
@@ -52,8 +53,8 @@ static pid_t start(const char *arguments, unsigned short columns, int *from)
 }
 
 /*
- * Read the command's output, and occasionally stop the command while it is silent, so that it takes
- * a long time on any machine.
+ * Read the command's output, and occasionally stop the command while it prints nothing, so that it
+ * takes a long time on any machine.
  */
 static void watch(FIXTURE_DATA(command) *self, const char *arguments,
 		  unsigned short columns)
@@ -318,7 +319,7 @@ TEST_F(command, headings_are_bold_only_on_a_terminal)
 }
 
 /* main takes 99 of 100 ticks, and fib 1. In the second trace, records are lost during a call. */
-TEST_F(command, colours_mark_large_shares_and_inexact_numbers)
+TEST_F(command, colors_mark_large_shares_and_inexact_numbers)
 {
 	const uint64_t whole[] = { MAIN, 0x3f00000000 }, inner[] = { FIB, MAIN + 0x12 };
 	struct gen_stream stream;
@@ -348,7 +349,7 @@ TEST_F(command, colours_mark_large_shares_and_inexact_numbers)
 	EXPECT_EQ(NULL, strstr(self->out, "\033[3"));
 	run(self, "report -q --color always -e " PROGRAM " lost.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "\033[33m         ~")) TH_LOG("%s", self->out);
-	/* The text itself is unchanged. */
+	/* The text without the escape sequences is unchanged. */
 	run(self, "report -q --color always -e " PROGRAM " trace.rtd | sed 's/\033[[][0-9]*m//g' >a;"
 	    " " COMMAND " report -q -e " PROGRAM " trace.rtd | cmp a -");
 	EXPECT_EQ(0, self->status);
@@ -397,8 +398,11 @@ TEST_F(command, pager_shows_text_on_a_terminal)
 	EXPECT_EQ(NULL, strstr(self->out, "\n| "));
 }
 
-/* The command ends after its pager, even when a signal ends it, and has its own exit status. */
-TEST_F(command, pager_is_awaited)
+/*
+ * The command ends after its pager, even if a signal ends the command, and returns its own exit
+ * status.
+ */
+TEST_F(command, command_waits_for_the_pager)
 {
 	calls(&self->gen, 1, 10000);
 	save(self, "trace.rtd");
@@ -411,7 +415,10 @@ TEST_F(command, pager_is_awaited)
 	watch(self, "decode --strict --meta none cut.rtd", 100);
 	EXPECT_EQ(1, self->status);
 	EXPECT_NE(NULL, strstr(self->out, "the end of FRX"));
-	/* The text is longer than a pipe, so the signal comes before the command has written all of it. */
+	/*
+	 * The text is larger than a pipe, so the signal arrives before the command has written all
+	 * of it.
+	 */
 	pager = "trap '' INT; kill -INT $PPID; cat >/dev/null; sleep 0.1; echo the end";
 	watch(self, "decode --meta none trace.rtd", 100);
 	EXPECT_EQ(-1, self->status);

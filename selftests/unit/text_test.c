@@ -81,7 +81,7 @@ TEST(patterns_match_whole_texts)
 			TH_LOG("number %zu", i);
 		}
 	}
-	/* The time must not grow exponentially with the number of stars. */
+	/* The time for matching must not grow exponentially with the number of stars. */
 	memset(many, 'a', sizeof(many) - 1);
 	EXPECT_FALSE(text_matches("*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b", many));
 }

@@ -115,7 +115,7 @@ struct calls {
 	uint64_t	enter;		/* when the outermost call began */
 };
 
-/* Enter a function, or leave one, sometimes together with those inside it. */
+/* Enter a function, or leave one, sometimes together with its open callees. */
 static void step(struct calls *calls, uint64_t *seed, bool leave, uint64_t *whole)
 {
 	struct gen *gen = calls->stream.gen;
@@ -263,7 +263,7 @@ static void make_calls(FIXTURE_DATA(command) *self, unsigned int calls)
 	}
 }
 
-TEST_F(command, relative_timestamps_are_recognised)
+TEST_F(command, relative_timestamps_are_recognized)
 {
 	self->gen.ts_delta = true;
 	make_calls(self, 300);

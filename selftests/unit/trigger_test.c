@@ -183,7 +183,7 @@ TEST_F(trigger, unwritten_snapshots_are_counted)
 			       "f: 1 trigger without a snapshot, which could not be written"));
 }
 
-TEST_F(trigger, recursion_ends_the_innermost_call_first)
+TEST_F(trigger, recursive_calls_end_innermost_first)
 {
 	event(1000, 1, 64, false);
 	event(1100, 1, 32, false);
@@ -196,7 +196,7 @@ TEST_F(trigger, recursion_ends_the_innermost_call_first)
 
 static struct object loaded[] = { { .path = "/a" }, { .path = "/b" }, { .path = "/c" } };
 
-/* Pretend that the program has loaded the first @n objects. */
+/* Simulate that the program has loaded the first @n objects. */
 static void see(FIXTURE_DATA(trigger) *self, size_t n)
 {
 	const struct objects objects = { .object = loaded, .count = n };

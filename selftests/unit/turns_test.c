@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Tests counts of events that take turns on the counters, in generated traces of programs whose
- * counts are known: the scaled counts and the reported errors are correct, and nothing is counted
- * where the turn changes or may have changed.
+ * counts are known. The scaled counts and the reported errors are correct. Nothing is counted where
+ * the turn changes or may have changed.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -322,7 +322,7 @@ TEST_F(turns, report_the_counted_share_and_the_error)
 	EXPECT_EQ(self->cycles, report_value(&self->profile, row_of(self, 2), &metric));
 }
 
-/* If the turn changes between two reads of a record, the record belongs to neither turn. */
+/* If the turn changes between the counter reads of a record, the record belongs to neither turn. */
 TEST_F(turns, are_never_mixed_within_a_record)
 {
 	unsigned int i, e;

@@ -72,7 +72,7 @@ function framed
 	.size	framed, . - framed
 
 /*
- * Expressions define that the caller's stack pointer is at 8(sp), and the return address is in s1.
+ * According to expressions, the caller's stack pointer is at 8(sp) and the return address is in s1.
  */
 function computed
 	.cfi_startproc

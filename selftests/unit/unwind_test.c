@@ -233,7 +233,7 @@ TEST_F(command, invalid_expressions_make_the_caller_unknown)
 	}
 }
 
-/* Each caller's frame is at a higher address, so the number of frames is limited. */
+/* Each caller's frame must be at a higher address, which limits the number of frames. */
 TEST_F(command, number_of_frames_is_limited)
 {
 	struct stack stack;
@@ -291,7 +291,7 @@ TEST_F(command, decode_prints_the_callers_of_a_stack)
 	}
 }
 
-/* With one thread and with several, each sample gets its own callers. */
+/* With one thread and with several, each sample has the correct callers. */
 TEST_F(command, stacks_of_two_streams_are_separate)
 {
 	struct stack stack, other;
@@ -772,7 +772,7 @@ TEST_F(command, random_stacks_never_crash)
 			stack.reg[k] = any_value(&seed);
 		if (i % 2)
 			stack.reg[SP] = STACK;
-		/* Random words are rarely a signal's frame, so add one. */
+		/* Random words rarely form a signal's frame, so add one. */
 		if (i % 4 == 3) {
 			uint64_t *word;
 

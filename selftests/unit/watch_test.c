@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests that a signal ends a wait for events, even if it arrives before the wait, that perf is asked
- * only for the events that are needed, and that the events of all CPUs are applied in the order of
- * their times.
+ * Tests that a signal ends a wait for events, even if it arrives before the wait. Only the needed
+ * events are requested from perf, and the events of all CPUs are applied in the order of their
+ * times.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -65,7 +65,7 @@ static void handle(int number, sigset_t *before)
 	sigprocmask(SIG_BLOCK, &handled, before);
 }
 
-/* The child has ended between the caller's last check and the wait. */
+/* The child ended between the caller's last check and the wait. */
 TEST(ended_child_ends_the_wait)
 {
 	struct watch watch = { 0 };

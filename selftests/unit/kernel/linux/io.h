@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Register writes, which the test logs. */
+/* Register writes, which are logged for the test. */
 #ifndef KERNEL_IO_H
 #define KERNEL_IO_H
 
