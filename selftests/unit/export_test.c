@@ -111,7 +111,7 @@ TEST_F_TIMEOUT(command, pprof_totals_equal_report, 600)
 	}
 }
 
-/* Totals and own costs of each function, for each kind of damage. */
+/* Total and self costs of each function, for each kind of damage. */
 TEST_F_TIMEOUT(command, csv_sums_equal_report_totals, 600)
 {
 	unsigned int i, k;

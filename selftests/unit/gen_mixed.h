@@ -14,9 +14,9 @@
 #define MIXED_SWITCHES	9
 
 /**
- * struct mixed_record - a record and what precedes it
+ * struct mixed_record - a record, with the words that precede it
  * @truth:	the record; its @offset is that of its first store
- * @begin:	offset of the first store of what precedes it
+ * @begin:	offset of the first of these words or, without any, of the record
  * @thread:	id of a sample's thread, or 0
  * @callers:	number of elements of @caller
  * @stack:	the sample has a stack

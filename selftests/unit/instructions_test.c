@@ -269,7 +269,7 @@ static void run_handler(FIXTURE_DATA(command) *self)
 	run_with_vdso(self);
 }
 
-/* No instruction calls a signal handler, and its return has no message. */
+/* No instruction calls a signal handler, and no message reports its return. */
 TEST_F(command, signal_handler_returns_to_the_vdso)
 {
 	run_handler(self);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Tests that the copy of the kernel's code contains the code of the kernel and its modules, and
- * nothing else; and that code that changes later is removed from it.
+ * nothing else; and that code that changes later is removed from the copy.
  */
 #include <elf.h>
 #include <stdbool.h>

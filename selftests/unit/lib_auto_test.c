@@ -237,7 +237,7 @@ TEST_F(record, early_side_car_file_is_written_at_start)
 	EXPECT_EQ(0, unlink("trace.rtd"));
 	EXPECT_EQ(0, unlink("trace.rtd.meta"));
 
-	/* Set up tracing like a program that controls it itself. */
+	/* Set up tracing as a program with its own session does. */
 	set("RECORD", "1");
 	START();
 	EXPECT_LT(0, size_of_file("trace.rtd.meta"));

@@ -51,7 +51,7 @@ static int load(FIXTURE_DATA(filter) *self, const char *text)
 
 #define IS_RECORDED(address)	perf_filter_has(address, PERF_FILTER_RECORD)
 
-/* The first pages of a program must belong to it, wherever it is loaded. */
+/* The first pages of a program must count as part of the program, wherever it is loaded. */
 #define HAS(address)	IS_RECORDED(self->bias + (address))
 
 static uintptr_t text_of(FIXTURE_DATA(filter) *self)

@@ -382,8 +382,8 @@ static void *waiting_thread(void *unused)
 }
 
 /*
- * If no channel is free, a thread takes another thread's channel; headers on it then name the
- * thread.
+ * If no channel is free, a thread takes another thread's channel; headers on that channel then name
+ * the thread.
  */
 TEST_F(hooks, share_channels_among_excess_threads)
 {

@@ -82,7 +82,7 @@ TEST_F(command, merged_trace_states_which_functions_were_recorded)
 			TH_LOG("%s", self->out);
 		}
 	}
-	/* Different selections are different recordings. */
+	/* Traces with different selections of calls are from different recordings. */
 	b.more = ",\"part\":{\"functions\":[\"fib\"]}";
 	write_meta(&b);
 	run(self, "merge -o m.rtd a.rtd b.rtd");

@@ -573,7 +573,7 @@ TEST_F(command, counters_with_the_same_name_are_distinguished)
 	EXPECT_NE(NULL, strstr(self->out, ", cycles = 0, x_y__1 = 5, x_y__2 = 7 }"));
 }
 
-/* Each event must have the counter's name, and the counts, of its own source. */
+/* Each event must have the counter name and the counts of its source. */
 TEST_F(command, ctf_export_counts_per_source)
 {
 	const uint64_t whole[] = { MAIN, 0x3f00000000 };

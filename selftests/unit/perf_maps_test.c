@@ -161,7 +161,7 @@ TEST_F(maps, need_not_exist)
 	EXPECT_NE(0, access("copies", F_OK));
 }
 
-/* Write a copy into the directory, not where a link leads. */
+/* Write a copy into the directory, not through a link. */
 TEST_F(maps, replace_a_link)
 {
 	put(self->path, text);

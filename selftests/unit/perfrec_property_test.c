@@ -456,10 +456,7 @@ TEST(records_after_the_next_header_survive_any_bit_flip)
 
 	damaged_sample(&gen, &stream, PERFREC_RAW);
 	damaged = gen.length;
-	/*
-	 * Whether the record follows its header, and both are undamaged, so that it must decode
-	 * completely.
-	 */
+	/* These records and their header are undamaged, so they must be decoded completely. */
 	gen_sync(&gen, 1);
 	gen_header(&stream);
 	gen.truths = 0;

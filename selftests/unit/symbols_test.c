@@ -234,7 +234,7 @@ TEST_F(symbols, plt_stubs_are_named_after_their_target)
 	EXPECT_EQ(BIAS + stub, self->symbol.start);
 	ASSERT_TRUE(find(self, BIAS + stub + 12));
 	EXPECT_EQ(BIAS + stub, self->symbol.start);
-	/* The code in front of the PLT stubs, which resolves functions, has no name. */
+	/* The code before the PLT stubs, which resolves functions, has no name. */
 	EXPECT_FALSE(find(self, BIAS + stub - 4));
 }
 

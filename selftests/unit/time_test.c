@@ -202,7 +202,7 @@ TEST_F(command, recorded_threshold_applies_only_where_calls_can_be_left_out)
 	EXPECT_EQ(STEPS / 2, times_in(self->out, "\"ph\":\"E\""));
 	run(self, "report --by interval --time-threshold 1s trace.rtd");
 	EXPECT_EQ(2, self->status);
-	/* An option that does not apply leaves the previous output as it is. */
+	/* An option that does not apply leaves the existing output unchanged. */
 	write_file("t.json", "before", 6);
 	run(self, "export --format chrome -o t.json --time-threshold 1s trace.rtd");
 	EXPECT_EQ(2, self->status);
