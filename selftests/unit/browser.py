@@ -519,7 +519,7 @@ def shown(browser, path):
         to.fillText = function (text) {
             window.drawn.push(text);
             draw.apply(this, arguments); }; }())""")
-    # A resize makes the page draw everything.
+    # Resizing the window redraws the whole page.
     browser.value("dispatchEvent(new Event('resize'))")
     return {"table": browser.value(
                 "Array.from(document.querySelectorAll('#functions tbody tr'))"

@@ -209,7 +209,7 @@ TEST_F(counts, branch_target_counts_are_exact)
 	EXPECT_LT(100, jumps);
 }
 
-/* A branch followed by a trap still has a target. */
+/* A branch followed by a trap also has a target. */
 TEST_F(counts, branch_target_counts_add_up_to_executions)
 {
 	const struct tracer tracer = {

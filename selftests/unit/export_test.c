@@ -205,7 +205,7 @@ TEST_F(command, pprof_contains_files_lines_and_losses)
 	EXPECT_NE(NULL, strstr(self->out, "default time duration "));
 	EXPECT_NE(NULL, strstr(self->out,
 		"labels {'thread': 'w\xc3\xb6?/7', 'pid': 5, 'tid': 7}\n"));
-	/* Without a side-car file, the load address comes from -e. */
+	/* Without a side-car file, -e specifies the load address. */
 	remove("trace.rtd.meta");
 	run(self, "export -q --format pprof --weight calls -e " PROGRAM
 	    "@0x4000000000 -o t.pb.gz trace.rtd");

@@ -77,7 +77,7 @@ struct mixed {
 	size_t		changes;
 };
 
-/** mixed_make() - make a trace of @steps records or context switches for each source */
+/** mixed_make() - generate a trace of @steps records or context switches for each source */
 void mixed_make(struct mixed *mixed, uint64_t *seed, unsigned int steps);
 
 void mixed_free(struct mixed *mixed);

@@ -181,10 +181,7 @@ TEST_F(command, parts_excluded_by_calls_option_are_omitted)
 	EXPECT_STREQ("#  omitted, as requested by record --calls\n"
 		     "#  omitted, as requested by record --calls\nffffffff80030600\n"
 		     "#  omitted, as requested by record --calls\n", self->out);
-	/*
-	 * An unknown value, such as one from a later version, must not make more instructions
-	 * visible.
-	 */
+	/* An unknown value, such as one from a later version, must not reveal more instructions. */
 	run_parts(self, SIDE_CAR("\"guests\""));
 	EXPECT_EQ(NULL, strstr(self->out, "ffffffff"));
 	run_parts(self, SIDE_CAR("7"));

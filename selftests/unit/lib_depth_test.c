@@ -49,7 +49,7 @@ static int start(FIXTURE_DATA(depth) *self, unsigned int limit, const char *line
 		fprintf(file, " ^ %u \n", limit);
 	filtered_lines(file, lines, address_of, 1);
 	fclose(file);
-	/* Tracing can still be on from an earlier start. */
+	/* An earlier start may have left tracing on. */
 	sifive_trace_off(self->f.trace);
 	return filtered_start(&self->f, limit ? self->f.path : NULL);
 }

@@ -435,7 +435,7 @@ static int mock_getaffinity(pid_t pid, size_t size, cpu_set_t *cpus)
 	return 0;
 }
 
-/* Number of calls made that are not safe in a signal handler. */
+/* Number of calls that are not safe in a signal handler. */
 static unsigned int mock_unsafe;
 
 /* Number of sleeps, which measures the library's waits regardless of the host's load. */

@@ -106,7 +106,7 @@ static void *worker(void *unused)
 	mock_rseq.cpu_id = 1;
 	make();
 	pthread_barrier_wait(&steps);
-	/* Between these two waits, the main thread makes a new set-up. */
+	/* Between these two waits, the main thread performs a new set-up. */
 	pthread_barrier_wait(&steps);
 	make();
 	worker_channel = dev.last_channel;
@@ -124,7 +124,7 @@ static void *newcomer(void *unused)
 	return unused;
 }
 
-/* A thread that runs across a new set-up rejoins, and gets a separate channel. */
+/* A thread that runs across a new set-up rejoins and uses a separate channel. */
 TEST_F(writers, rejoin_after_a_new_setup)
 {
 	pthread_t old, new;
@@ -177,7 +177,7 @@ static void samples_take_its_channel(struct __test_metadata *_metadata)
 	pthread_join(old, NULL);
 }
 
-/* The thread's previous channel may now be the kernel's, to which the program cannot write. */
+/* The thread's previous channel may have become the kernel's, to which the program cannot write. */
 TEST_F(writers, rejoin_if_samples_take_their_channel)
 {
 	samples_take_its_channel(_metadata);

@@ -95,7 +95,7 @@ static bool one_in(FIXTURE_DATA(oncpu) *self, unsigned int n)
 	return n && !below(self, n);
 }
 
-/* Add the time that the thread has spent in its state until now. */
+/* Add the time that the thread has spent in its state up to the current time. */
 static void pass(FIXTURE_DATA(oncpu) *self, struct actor *a)
 {
 	uint64_t span = self->gen.now - a->since;

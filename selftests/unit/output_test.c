@@ -645,7 +645,7 @@ TEST_F(command, html_export_works_in_firefox)
 
 /*
  * One thread's first record is known to be complete only when its second record arrives, long after
- * the records of another thread. Times and rates are still correct.
+ * the records of another thread. Times and rates must nevertheless be correct.
  */
 static void expect_times(struct __test_metadata *_metadata,
 			 FIXTURE_DATA(command) *self, uint64_t start)

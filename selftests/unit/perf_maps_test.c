@@ -342,7 +342,7 @@ TEST_F(maps, belong_to_their_process)
 	EXPECT_EQ(0x1100, generated_place(generated, places, 0x1100, &early, &writer));
 	EXPECT_FALSE(generated_find(generated, 0x1010, &symbol));
 	writer.channel = 4;
-	/* At the early time, process 11 still runs another program. */
+	/* At the earlier time, process 11 runs another program. */
 	EXPECT_EQ(0x1010, generated_place(generated, places, 0x1010, &early, &writer));
 	other = generated_place(generated, places, 0x1010, &late, &writer);
 	EXPECT_NE(place, other);

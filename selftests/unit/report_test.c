@@ -404,7 +404,7 @@ static void check_successors(struct __test_metadata *_metadata,
 		fprintf(meta, "%s{ \"channel\": 6, \"tid\": %zu, \"from\": %" PRIu64
 			", \"to\": %" PRIu64 " }", i ? ", " : "", 100 + i,
 			from % LAP, (program->gen.now - 1) % LAP);
-		/* Start the next thread after all messages that are still in flight. */
+		/* Start the next thread after all messages in flight. */
 		program->gen.now += 1000;
 		gen_idle(&program->gen, 2000);
 	}

@@ -13,7 +13,7 @@
 
 #define CHANNEL	30
 #define TID	100
-/* Option that makes a tick a microsecond. */
+/* Option that sets the length of a tick to a microsecond. */
 #define HZ	"--ts-hz 1000000 "
 
 static inline void begin(FIXTURE_DATA(command) *self, unsigned int src_bits)

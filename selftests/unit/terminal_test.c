@@ -87,7 +87,7 @@ static void watch(FIXTURE_DATA(command) *self, const char *arguments,
 			       WEXITSTATUS(self->status) : -1;
 }
 
-/* Write calls to a function with a long name, with counters whose columns also need room. */
+/* Write calls to a function with a long name, with counters whose columns also need space. */
 static void calls(struct gen *gen, unsigned int counters, size_t bytes)
 {
 	const uint64_t one[] = { MAIN, 0x3f00000000 };

@@ -157,7 +157,7 @@ TEST_F(trigger, call_that_begins_during_a_loss_is_not_measured)
 	EXPECT_EQ(0, self->trigger.ended);
 }
 
-TEST_F(trigger, call_before_the_previous_snapshot_gets_no_snapshot)
+TEST_F(trigger, call_before_the_previous_snapshot_triggers_no_snapshot)
 {
 	event(1000, 1, 64, false);
 	event(3000, 1, 64, true);
