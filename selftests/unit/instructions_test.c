@@ -654,8 +654,8 @@ TEST_F(command, calls_beyond_the_limit_are_reported)
 	save(self, "t");
 	run(self, "report -s 0 -e program t");
 	ASSERT_EQ(0, self->status);
-	/* 131072 of the 524288 calls are open. */
-	EXPECT_NE(NULL, strstr(self->err, " 393216 calls too deep: left out"));
+	/* Of 524288 calls, 131072 are open. */
+	EXPECT_NE(NULL, strstr(self->err, " 393216 calls nested too deeply: left out"));
 }
 
 /* A later Sync message confirms the instructions, but they were executed in the earlier object. */

@@ -343,7 +343,7 @@ TEST_F(command, abandoned_calls_do_not_accumulate)
 	 * omitted.
 	 */
 	run(self, "graph --strict --depth 1 trace.rtd");
-	EXPECT_NE(NULL, strstr(self->err, "calls too deep: left out"));
+	EXPECT_NE(NULL, strstr(self->err, "calls nested too deeply: left out"));
 	EXPECT_EQ(1, self->status);
 	/* The innermost call that is kept includes the time of the others. */
 	run(self, "export -q --format csv trace.rtd | cut -d, -f24 | sort -u");

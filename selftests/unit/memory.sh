@@ -76,7 +76,7 @@ result $? "omitted paths are reported"
 	grep -q 'the flame graph lacks [0-9]* boxes narrower than' err
 result $? "export --format svg: the narrowest boxes are omitted, which is reported"
 "$command" report -c all --srcbits 4 --meta none one.rtd 2>&1 >/dev/null |
-	grep -q 'calls too deep: left out'
+	grep -q 'calls nested too deeply: left out'
 result $? "calls that were not kept are reported"
 # A trace with the maximum number of streams, each with all counters.
 "$generator" 20480 7 3 31 >one.rtd && "$generator" 20480 7 4 31 >two.rtd

@@ -152,8 +152,8 @@ struct analysis_thread *analysis_thread_of(struct analysis *analysis,
 /* ---- counters ---------------------------------------------------------- */
 
 /*
- * For per-thread counts, set @delta to what counter @i has counted since the thread's latest record
- * on any hart. Return whether that difference is known.
+ * Set @delta to the increase of per-thread counter @i since the thread's latest record on any hart.
+ * Return whether the increase is known.
  */
 static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
 			 const struct perfrec_record *record, unsigned int i,
@@ -171,11 +171,10 @@ static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
 	}
 	if (record->header->count_type == PERFREC_DELTA) {
 		/*
-		 * Delta counts are relative to the header, which stands for the counts of the
-		 * thread's latest record, on whichever hart it was written. If these counts are
-		 * unknown, a new chain of sums begins; it cannot be compared with earlier chains.
-		 * @late: after this header, the thread wrote records on another hart, before its
-		 * first record here.
+		 * Delta counts are relative to the header. The counts at the header equal those of
+		 * the thread's latest record on any hart. If these are unknown, a new chain of sums
+		 * begins, which cannot be compared with earlier chains. @late: between this header
+		 * and its first record here, the thread wrote records on another hart.
 		 */
 		if (!stream->based) {
 			late = thread->had_record &&
@@ -249,7 +248,10 @@ uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
 	if (__builtin_expect(largest >= COUNTERS_BACKWARDS, false))
 		counting_backwards(analysis, stream, record, known);
 	stream->based = record->flags & PERFREC_VALUE_KNOWN;
-	/* It is unknown which function ran: lost records may have entered or left functions. */
+	/*
+	 * Functions may have been entered or left in the lost records, so it is unknown which one
+	 * ran.
+	 */
 	return lost || resumed ? 0 : known;
 }
 
@@ -276,9 +278,9 @@ static void add_counts(struct analysis *analysis, struct analysis_thread *thread
 
 /*
  * A header begins a new part of the capture for its thread if the stream already had a header of
- * that thread in the current part. Otherwise, the thread may merely be new to the stream, or
- * other threads may have used the channel since; a header that names its thread distinguishes
- * these cases. Without open calls, the distinction does not matter.
+ * that thread in the current part. Otherwise, the thread may be new to the stream, or other threads
+ * may have used the channel in between. A header that names its thread distinguishes these cases.
+ * Without open calls, the distinction does not matter.
  */
 static void follow_parts(struct analysis *analysis, struct analysis_thread *thread,
 			 struct stream *stream, const struct perfrec_header *header)
@@ -289,7 +291,9 @@ static void follow_parts(struct analysis *analysis, struct analysis_thread *thre
 		here = !header->goes_on;
 	if (stream->part_serial != header->serial && !header->repeated &&
 	    (here || !thread->depth)) {
-		/* Records of the earlier part can no longer end the open calls. */
+		/*
+		 * The open calls belong to the earlier part, all of whose records have been read.
+		 */
 		calls_end(analysis, thread);
 		thread->part++;
 	}
@@ -298,7 +302,7 @@ static void follow_parts(struct analysis *analysis, struct analysis_thread *thre
 	stream->part_serial = header->serial;
 }
 
-/* Divide the time since @before into on and off the CPU. Return the columns to charge. */
+/* Divide the time since @before into time on and off the CPU. Return the columns to charge. */
 static uint64_t divide_time(struct analysis *analysis, struct analysis_thread *thread,
 			    uint64_t before, bool whole, bool leaving, uint64_t waited)
 {
@@ -312,7 +316,7 @@ static uint64_t divide_time(struct analysis *analysis, struct analysis_thread *t
 	analysis->delta[COUNTERS_UNKNOWN_CPU] = part.unknown;
 	for (c = 0; c < COUNTERS_TIMES; c++) {
 		thread->sum[c] += analysis->delta[c];
-		/* As in follow_time(), charge this to the innermost call's callees. */
+		/* As in follow_time(), charge the time to the innermost call's callees. */
 		if (!whole && thread->depth)
 			costs_of(&thread->costs, thread->depth - 1)[thread->costs.stride + c] +=
 				analysis->delta[c];
@@ -322,8 +326,8 @@ static uint64_t divide_time(struct analysis *analysis, struct analysis_thread *t
 
 /*
  * Account for the time up to this record, unless the record has no time or its hart's clock lags
- * behind another's. After an unknown time or lost records, it is unknown which function ran, so the
- * time is self time of neither the innermost call nor the calls that enclose it.
+ * behind another's. After an unknown time or lost records, it is unknown which function ran. The
+ * time is then not counted as self time of any open call.
  */
 static uint64_t follow_time(struct analysis *analysis, struct analysis_thread *thread,
 			    const struct perfrec_record *record, bool lost, uint64_t waited)
@@ -340,7 +344,7 @@ static uint64_t follow_time(struct analysis *analysis, struct analysis_thread *t
 		thread->frame[thread->depth - 1].inner += thread->now - before;
 		thread->frame[thread->depth - 1].doubts |= ANALYSIS_UNKNOWN_RAN;
 	}
-	/* A sample written by the kernel belongs to a hart, not to a thread. */
+	/* A sample that the kernel writes belongs to a hart, not to a thread. */
 	if (!analysis->oncpu || record->flags & PERFREC_NAMED ||
 	    (record->type == PERFREC_ISR && thread->thread->tid < 0))
 		return 0;
@@ -357,8 +361,9 @@ static uint64_t ticks_of(const struct analysis *analysis, uint64_t ns, uint64_t 
 }
 
 /*
- * Account for waits before a record; call this before its time is used. @lost: the code that ran
- * since the thread's previous record is unknown. Return the ticks that the thread waited.
+ * Account for the thread's waits before a record, and return their length in ticks. Call this
+ * before using the record's time. @lost: it is unknown which code ran since the thread's previous
+ * record.
  */
 static __attribute__((noinline, cold))
 uint64_t follow_marks(struct analysis *analysis, struct analysis_thread *thread,
@@ -375,7 +380,7 @@ uint64_t follow_marks(struct analysis *analysis, struct analysis_thread *thread,
 		calls_wait(thread, ticks, lost || !thread->timed);
 		return ticks;
 	}
-	/* It is unknown how much of the time since the previous record belongs to the function. */
+	/* The function ran for an unknown share of the time since the previous record. */
 	calls_wait_unknown(thread);
 	thread->timed = false;
 	return 0;
@@ -496,7 +501,7 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 	if (__builtin_expect(record->flags & PERFREC_MARKED, false))
 		waited = follow_marks(analysis, thread, record, after_loss);
 	step.counted |= follow_time(analysis, thread, record, after_loss, waited);
-	/* The counts since the previous record are from before the selected time range. */
+	/* The counts since the previous record precede the selected time range. */
 	if (__builtin_expect(analysis->limited, false) && limit_timed(analysis, thread))
 		step.counted = 0;
 	if (lost || after_loss)
@@ -545,17 +550,14 @@ static void on_header(void *context, const struct perfrec_header *header)
 	analysis->no_memory |= order_failed(analysis->order);
 }
 
-/* Count in @made, because one of the reading threads may be updating the trace's statistics. */
+/* Count in @made, because a reader thread may be updating the trace's statistics. */
 static void count_made(struct trace_stats *made, const struct perfrec_record *record)
 {
 	made->records[record->type]++;
 	trace_count_time(made, &record->begin);
 }
 
-/*
- * Called for a record generated from instruction trace; a thread's generated records arrive in
- * order.
- */
+/* Called for each record generated from instruction trace, in the thread's order. */
 static void on_flow(void *context, const struct perfrec_record *record)
 {
 	struct analysis *analysis = context;
@@ -571,7 +573,7 @@ static const struct flows_ops flows_ops = {
 	.missing = points_missing,
 };
 
-/* Called once it is known that the trace contains instruction trace. */
+/* Called once the trace is known to contain instruction trace. */
 static void begin_flows(struct analysis *analysis)
 {
 	unsigned int i;
@@ -582,7 +584,9 @@ static void begin_flows(struct analysis *analysis)
 	threads_share(analysis->threads, THREADS_FLOW_CHANNEL);
 	if (analysis->joins)
 		return;
-	/* This was unknown without a side-car file, so records may already have begun calls. */
+	/*
+	 * Without a side-car file, this is not known in advance, so records may have begun calls.
+	 */
 	analysis->joins = true;
 	analysis->charged = 0;
 	order_flush(analysis->order);
@@ -608,8 +612,8 @@ static void on_message(void *context, const struct nexus_message *message)
 }
 
 /*
- * The thread of a record that is left unfinished here may have continued on another source long
- * before this loss.
+ * If a record remains unfinished here, its thread may have moved to another source long before this
+ * loss.
  */
 static void on_lost(void *context, const struct perfrec_loss *loss)
 {
@@ -629,8 +633,8 @@ static void on_error(void *context, const struct nexus_message *error)
 		oncpu_lost(analysis->oncpu, error->src, &(struct perfrec_stamp){
 			error->offset, error->time,
 			/*
-			 * Error messages that the driver writes after a pause or lost bytes have
-			 * no time.
+			 * The Error messages that the driver writes after a pause or lost bytes
+			 * have no time.
 			 */
 			error->flags & NEXUS_TIMESTAMP && error->flags & NEXUS_TIME_KNOWN ?
 			TIME_INFERRED : TIME_UNKNOWN,
@@ -661,7 +665,7 @@ static void on_switched(void *context, const struct trace_switch *record)
 		oncpu_push(analysis->oncpu, record);
 }
 
-/* The lost bytes may be messages of any source, unless the source's timestamps show the loss. */
+/* Unless a source's timestamps reveal the loss, the lost bytes may be messages of any source. */
 static void on_gap(void *context, const struct nexus_message *gap)
 {
 	const int src = gap->gap == NEXUS_GAP_TIMES ? gap->src : -1;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Reconstructs the program's calls from a trace's records, with their times and counts, thread by
- * thread. Memory use grows with the number of functions and threads and with the call depth, up
- * to limits, but not with the length of the trace.
+ * Reconstructs the calls of each thread, with their times and counts, from a trace's records.
+ * Memory use grows, up to limits, with the number of functions and threads and with the call depth,
+ * but not with the length of the trace.
  *
  * A call begins with its enter record. It ends at its exit record, at a record of an outer function
  * (after an exception, longjmp or lost records), at a header that begins another part of the
- * capture, at a place where addresses are lost, or at the end of the trace. The counts and the time
- * between two records of a thread are charged to the function that ran in between. Unknown counts,
- * such as those after a loss or a migration to a hart with other counters, are not charged to any
- * function.
+ * capture, where addresses are lost, or at the end of the trace. The counts and the time between
+ * two records of a thread are charged to the function that ran in between. Unknown counts, such as
+ * those after a loss or a migration to a hart with other counters, are not charged to any function.
  */
 #ifndef SIFIVE_TRACE_ANALYSIS_H
 #define SIFIVE_TRACE_ANALYSIS_H
@@ -36,13 +35,13 @@
 #define ANALYSIS_INNER_INFERRED	(1u << 0)
 /* @inner includes ticks spent in unknown functions. */
 #define ANALYSIS_UNKNOWN_RAN	(1u << 1)
-/* The thread waited for room for an unknown number of ticks, which the call includes. */
+/* The call includes an unknown time in which the thread waited for room in the buffer. */
 #define ANALYSIS_WAIT_UNKNOWN	(1u << 2)
 /* Records were lost during the call, so its exit record may belong to a later call. */
 #define ANALYSIS_RECORDS_LOST	(1u << 3)
-/* Some counts since the call began are unknown. This does not affect its length. */
+/* Some counts since the call began are unknown; its length is not affected. */
 #define ANALYSIS_COUNTS_UNKNOWN	(1u << 4)
-/* Calls within this one were left out, so its own time and counts include theirs. */
+/* Calls within this one were left out, so its self time and counts include theirs. */
 #define ANALYSIS_CALLS_OMITTED	(1u << 5)
 /* Records were lost shortly before the call, so other calls may enclose it. */
 #define ANALYSIS_PATH_INFERRED	(1u << 6)
@@ -54,8 +53,8 @@
  * @enter:	start of the call in ticks, plus @waited; if @timed is clear, the latest known
  *		time before the start
  * @inner:	ticks spent in callees of @function, or in unknown functions
- * @waited:	ticks that the thread waited for room during the call; they are not charged to any
- *		function
+ * @waited:	ticks that the thread waited for room in the buffer during the call; not charged to
+ *		any function
  * @timed:	@enter is valid
  * @inferred:	@enter is inferred
  * @doubts:	the flags above
@@ -75,7 +74,7 @@ struct analysis_frame {
 	uint64_t	user;
 };
 
-/* Whether a thread has reached or passed the time range selected by analysis_limit(). */
+/* Position of a thread relative to the time range selected by analysis_limit(). */
 enum analysis_place {
 	ANALYSIS_BEFORE,
 	ANALYSIS_INSIDE,
@@ -110,7 +109,7 @@ struct analysis_thread {
 	uint64_t		offset;		/* file offset of its latest record */
 	uint32_t		part;		/* part of the capture: see analysis.c */
 	enum analysis_place	place;
-	uint64_t		ever;		/* columns that have been known so far */
+	uint64_t		ever;		/* columns that were ever known */
 	uint64_t		sum[COUNTERS_MAX];
 	uint64_t		last[COUNTERS_MAX];
 	bool			last_known[COUNTERS_MAX];
@@ -119,7 +118,7 @@ struct analysis_thread {
 	struct turns_last	*turns;		/* NULL if none yet, or if kept per stream */
 	/*
 	 * Private to points.c: the state of the thread's points, or NULL before the first point.
-	 * The next two members are used only with that state.
+	 * The next two members are used only in that state.
 	 */
 	struct analysis_thread	*recorded;
 	bool			elsewhere;	/* on another hart since the latest record */
@@ -158,14 +157,15 @@ struct analysis_end {
 /**
  * struct analysis_step - one record of a thread
  * @record:	the record
- * @function:	the function entered or left, or containing the sample or manual record
+ * @function:	the function that is entered or left, or that contains the sample or manual record
  * @address:	pc of a sample or manual record
  * @counted:	bit n: @delta[n] is known
  * @charged:	columns of @counted to charge to the function of a sample or manual record: none
  *		within a call, because the call is charged; for a sample, none that calls or
  *		manual records also count
  * @delta:	counts since the thread's latest record, by column
- * @caller:	@callers functions that called @function, innermost first, for samples with callers
+ * @caller:	the @callers functions that called @function, innermost first, for samples with
+ *		callers
  */
 struct analysis_step {
 	const struct perfrec_record *record;
@@ -208,18 +208,18 @@ struct analysis_point {
  * @leave:	the thread's innermost call has ended; its frame still exists. Not called for a
  *		call that is shorter than --time-threshold, whose costs belong to its caller
  * @point:	a sample or manual record
- * @uncharge:	from now on, calls or manual records count in these columns, in which so far only
- *		samples have: discard the samples' counts
- * @recorded:	a record of an instrumented function or a manual record, at its place between the
- *		calls, if the calls come from instruction trace. Its counts are not charged to a
+ * @uncharge:	calls or manual records begin to count in these columns, in which only samples have
+ *		counted: discard the samples' counts
+ * @recorded:	if calls are generated from instruction trace: a record of an instrumented function
+ *		or a manual record, at its place among the calls. Its counts are not charged to a
  *		call, because several functions may have run since the previous record.
- * @ran:	between its latest record passed to @recorded and the next one, a thread has
- *		executed @instructions of a function, or, if that is 0, has called it once
+ * @ran:	a thread has executed @instructions of a function, or, if that is 0, has called it
+ *		once, after the latest record passed to @recorded and before the next one
  * @missing:	instructions of the thread are missing here
  * @span:	a part of a thread's time on or off the CPU; called before the thread's next
  *		record
  * @message, @gap: see struct trace_ops; called before the analysis uses them
- * @pause:	a pipe has no more data yet: show the results so far
+ * @pause:	no more data has arrived in a pipe: show the current results
  * @stop:	polled: true stops reading
  */
 struct analysis_ops {
@@ -261,14 +261,14 @@ struct analysis_ops {
  * @misplaced:	records whose position among the instructions is not exact
  * @points:	records among calls from the instruction trace, if the consumer does not want them
  * @uncounted:	records whose counts could not be assigned to a function
- * @backwards:	differences of counts that are negative: a counter, or the order of the records, is
- *		wrong. They are charged only to the calls that enclose both records
+ * @backwards:	negative differences of counts: a counter, or the order of the records, is wrong.
+ *		They are charged only to the calls that enclose both records
  * @beyond:	counts that are left out because sums would exceed 63 bits
  * @unaddressed: records whose addresses are lost
  * @samples:	samples with addresses
  * @tracer:	samples in the tracer's own functions
  * @aside:	samples with counts, written by the kernel
- * @waited:	nanoseconds that threads have waited for room; they are not charged to any call
+ * @waited:	nanoseconds that threads have waited for room in the buffer; not charged to any call
  * @inside:	records in the time range that analysis_limit() selected
  */
 struct analysis_stats {
@@ -302,7 +302,9 @@ static inline uint64_t analysis_begin(const struct analysis_frame *frame)
 	return frame->enter - frame->waited;
 }
 
-/** analysis_unsure() - whether a call's self time is inferred, or includes unknown functions */
+/**
+ * analysis_unsure() - return whether a call's self time is inferred, or includes unknown functions
+ */
 static inline bool analysis_unsure(const struct analysis_frame *frame,
 				   const struct analysis_end *end)
 {
@@ -310,8 +312,8 @@ static inline bool analysis_unsure(const struct analysis_frame *frame,
 }
 
 /**
- * analysis_partial() - return whether some counts of an open call are unknown, or records during
- * the call are missing (their counts belong to no function), or calls within it were left out
+ * analysis_partial() - return whether some counts of an open call are unknown, records during the
+ * call are missing (their counts belong to no function), or calls within it were left out
  */
 static inline bool analysis_partial(const struct analysis_frame *frame)
 {
@@ -334,7 +336,7 @@ struct analysis *analysis_new(const struct meta *meta, struct symbols *symbols,
 			      const struct analysis_ops *ops, void *context);
 
 /**
- * analysis_limit() - set what the user has selected; call it before analysis_run()
+ * analysis_limit() - apply the user's selection; call this before analysis_run()
  * @input:	the user's options: a time range, in which each thread is shown from its first
  *		record to its last one; and, for a trace with instruction trace, whether to show
  *		calls from records instead
@@ -368,7 +370,10 @@ const struct oncpu *analysis_oncpu(const struct analysis *analysis);
 /** analysis_faults() - return the page faults that were recorded */
 const struct faults *analysis_faults(const struct analysis *analysis);
 
-/** analysis_doubts_oncpu() - whether times on or off the CPU may be wrong, not only unknown */
+/**
+ * analysis_doubts_oncpu() - return whether times on or off the CPU may be wrong, and not merely
+ * unknown
+ */
 bool analysis_doubts_oncpu(const struct analysis *analysis);
 
 /** analysis_stats() - return the statistics */
@@ -381,8 +386,8 @@ const struct analysis_stats *analysis_stats(const struct analysis *analysis);
 void analysis_notes(const struct analysis *analysis, const struct input *input);
 
 /**
- * analysis_no_records() - report that the records among the calls of a trace are not shown, and
- * which command shows them
+ * analysis_no_records() - report that a trace's records among the calls are not shown, and which
+ * command shows them
  * @input:	the trace after trace_run(), for a command that reads only its instruction trace
  */
 void analysis_no_records(const struct input *input);
@@ -398,12 +403,12 @@ const struct flow_stats *analysis_flow(const struct analysis *analysis);
 void analysis_name(const struct analysis *analysis, uint32_t function,
 		   char *text, unsigned int size);
 
-/* Return the functions, counters and threads that have been found so far. */
+/* Return the functions, counters and threads found until now. */
 struct functions *analysis_functions(struct analysis *analysis);
 const struct counters *analysis_counters(const struct analysis *analysis);
 struct threads *analysis_threads(struct analysis *analysis);
 
-/** analysis_repeated() - return the columns that both samples and other records count */
+/** analysis_repeated() - return the columns in which both samples and other records count */
 uint64_t analysis_repeated(const struct analysis *analysis);
 
 /** analysis_recorded() - return the counters to whose columns a point's @delta refers */

@@ -29,16 +29,16 @@ static uint64_t function_of(const void *frames, uint32_t number)
 }
 
 /*
- * Return the slot of the function's outermost call, which holds its frame's index plus 1, or a free
- * slot for it. Calls end in the reverse order of their start, so an entry that was displaced past a
- * slot is removed before that slot is freed.
+ * Return the slot of the function's outermost call, or a free slot for it. A slot contains the
+ * index of the call's frame, plus 1. Calls end in the reverse order of their start, so an entry
+ * that was displaced past a slot is removed before that slot is freed.
  */
 static uint32_t *find_call(const struct analysis_thread *thread, uint32_t function)
 {
 	return hash_find(&thread->costs.hash, function, function_of, thread->frame);
 }
 
-/* Allocate room for @room frames with @stride counters. */
+/* Allocate memory for @room frames with @stride counters. */
 static bool resize(struct analysis *analysis, struct analysis_thread *thread,
 		   unsigned int room, unsigned int stride)
 {
@@ -75,10 +75,7 @@ static bool make_room(struct analysis *analysis, struct analysis_thread *thread)
 	return resize(analysis, thread, room, stride);
 }
 
-/*
- * Return whether a program or a thread starts in this function, so the function is called only
- * once.
- */
+/* Return whether a program or a thread starts in this function, which is then called only once. */
 static bool starts(struct analysis *analysis, const struct analysis_frame *frame)
 {
 	const uint64_t caller = symbols_caller(analysis->symbols, frame->call_site);
@@ -99,14 +96,11 @@ void doubt(struct analysis *analysis, const struct analysis_thread *thread,
 {
 	unsigned int doubts;
 
-	/* Another call may have made this one, so it may not have ended with the one shown. */
+	/* The caller may not be the one shown, so this call may not have ended with that caller. */
 	if (frame->doubts & ANALYSIS_PATH_INFERRED && end->why == ANALYSIS_UNWOUND)
 		frame->doubts |= ANALYSIS_RECORDS_LOST;
 	doubts = frame->doubts & ~(ANALYSIS_COUNTS_UNKNOWN | ANALYSIS_PATH_INFERRED);
-	/*
-	 * If this can only be the thread's first call, it was open throughout the loss, so it did
-	 * not end then.
-	 */
+	/* This can only be the thread's first call, so it was open throughout the loss. */
 	if (doubts & ANALYSIS_RECORDS_LOST && frame == thread->frame && !thread->returned &&
 	    (end->why == ANALYSIS_CUT || starts(analysis, frame)))
 		doubts &= ~ANALYSIS_RECORDS_LOST;
@@ -152,7 +146,7 @@ static void leave(struct analysis *analysis, struct analysis_thread *thread,
 	}
 	if (__builtin_expect(frame->doubts, 0))
 		doubt(analysis, thread, frame, &end);
-	/* Show a call of unknown length, because it may exceed the threshold. */
+	/* A call of unknown length is shown, because its length may exceed the threshold. */
 	brief = end.timed && elapsed < analysis->shortest;
 	for (c = 0; c < thread->costs.stride; c++) {
 		total[c] = thread->sum[c] - begin[c];
@@ -209,10 +203,10 @@ static unsigned int skip_site(struct analysis_thread *thread, unsigned int keep,
 }
 
 /*
- * End calls that ended without a record, for example by longjmp(): if the new function's caller
- * is not the innermost function, the calls within the caller have ended. Functions that are
- * inlined into the caller have its call site, so they continue. So do functions with the new
- * function's call site, because the new function may be inlined into them.
+ * Close calls that ended without a record, for example by longjmp(). If the new function's caller
+ * is not the innermost function, the calls within the caller have ended. Calls with the caller's
+ * call site remain open, because their functions are inlined into the caller. Calls with the new
+ * function's call site also remain open, because the new function may be inlined into theirs.
  */
 static void leave_abandoned(struct analysis *analysis,
 			    struct analysis_thread *thread, uint32_t function,
@@ -322,7 +316,7 @@ static void doubt_all(struct analysis_thread *thread, uint8_t flag)
 {
 	unsigned int i = thread->depth;
 
-	/* If a call is marked, the calls that enclose it are already marked, too. */
+	/* If a call is marked, the calls that enclose it are marked, too. */
 	while (i && !(thread->frame[i - 1].doubts & flag))
 		thread->frame[--i].doubts |= flag;
 }
@@ -396,8 +390,8 @@ static unsigned int ends(const struct analysis_thread *thread,
 }
 
 /*
- * A call ends that was open during a loss, so the calls that enclose it are still open. This is not
- * certain for a function that calls itself.
+ * Called when a call that was open during a loss ends: the calls that enclose it are still open.
+ * This is not certain for a function that calls itself.
  */
 static __attribute__((noinline, cold))
 void confirm(const struct analysis *analysis, struct analysis_thread *thread,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Defines an analysis's state, open calls and counts. Private to this directory's files. */
+/* Defines the state of an analysis, its open calls and its counts. Private to this directory. */
 #ifndef SIFIVE_TRACE_CALLS_H
 #define SIFIVE_TRACE_CALLS_H
 
@@ -9,7 +9,7 @@
 #include "oncpu.h"
 #include "order.h"
 
-/* State of each (source, channel). */
+/* State of one source and channel. */
 struct stream {
 	const struct perfrec_header *header;
 	uint32_t	serial;
@@ -17,8 +17,8 @@ struct stream {
 	uint8_t		column[PERFREC_COUNTERS];
 	uint64_t	columns;	/* mask of the columns */
 	/*
-	 * For per-thread Delta counts: the thread's counts at the header, and the chain of sums to
-	 * which each belongs: see thread_delta().
+	 * For per-thread Delta counts: the thread's counts at the header, and the chain of sums
+	 * that contains each count: see thread_delta().
 	 */
 	uint64_t	base[PERFREC_COUNTERS];
 	uint32_t	chain[PERFREC_COUNTERS];
@@ -28,13 +28,11 @@ struct stream {
 	/* The column of cycles. */
 	uint8_t		cycles;
 	/*
-	 * The hart's counts of events that take turns, or NULL if there are none yet, or if they
-	 * are kept per thread.
+	 * The hart's counts of events that take turns. NULL before the first one, or if they are
+	 * kept per thread.
 	 */
 	struct turns_last *turns;
-	/*
-	 * The stream's header is in an earlier piece, so counts since then are unknown.
-	 */
+	/* The stream's header is in an earlier piece, so counts since the header are unknown. */
 	bool		resumed;
 	/*
 	 * The thread of the stream's latest record, and the thread's part of the capture at that
@@ -58,8 +56,8 @@ struct analysis {
 	/* The consumer's callbacks; while nothing is shown, @ops has none. */
 	const struct analysis_ops	*wanted;
 	/*
-	 * For limit.c: the selected time range in ticks, and a copy of the statistics as they were
-	 * before the records that are not shown.
+	 * For limit.c: the selected time range in ticks, and a copy of the statistics from before
+	 * the records that are not shown.
 	 */
 	bool				limited;
 	uint64_t			from;
@@ -71,7 +69,7 @@ struct analysis {
 	struct threads			*threads;
 	struct counters			counters;
 	struct analysis_stats		stats;
-	/* Bit for each function: a call of it has enclosed another one. */
+	/* One bit per function: set if a call of the function has enclosed another call of it. */
 	uint8_t				recursive[FUNCTIONS_MAX / 8];
 	size_t				frame_bytes;
 	bool				no_memory;
@@ -79,11 +77,11 @@ struct analysis {
 	struct order			*order;
 	struct trace			*trace;
 	struct flows			*flows;		/* NULL if there is no instruction trace */
-	/* The user has chosen to show calls from records, not from instruction trace. */
+	/* The user has chosen calls from records rather than from instruction trace. */
 	bool				by_records;
 	/*
-	 * For points.c: whether calls come from instruction trace, and the columns of
-	 * the other records.
+	 * For points.c: whether calls are generated from instruction trace, and the columns of the
+	 * other records.
 	 */
 	bool				joins;
 	struct counters			recorded;
@@ -99,9 +97,9 @@ struct analysis {
 	/* Records that a loss left unfinished, per channel. */
 	struct losses			dropped[PERFREC_CHANNELS];
 	/*
-	 * Counts of the current record, by column; the columns in which they are negative, or would
-	 * make sums exceed 63 bits; the latter ones; the sums of all large counts; and whether any
-	 * count has been negative so far.
+	 * Counts of the current record, by column; columns in which they are negative or would make
+	 * sums exceed 63 bits; columns in which they would make sums exceed 63 bits; sums of all
+	 * large counts; whether any count has been negative.
 	 */
 	uint64_t			delta[COUNTERS_MAX];
 	uint64_t			backwards;
@@ -133,7 +131,8 @@ void calls_exit(struct analysis *analysis, struct analysis_thread *thread,
 		const struct perfrec_record *record, uint32_t function);
 
 /**
- * calls_wait() - record that the thread has waited for room; the time is not charged to any call
+ * calls_wait() - record that the thread has waited for room in the buffer; the time is not charged
+ * to any call
  * @ticks:	length of the wait, in ticks
  * @unknown:	it is unknown which function ran before or after the wait, so the time is not self
  *		time of any function
@@ -155,7 +154,9 @@ void calls_uncounted(struct analysis_thread *thread);
 /** calls_restart() - restart all open calls of a thread, as if they began here */
 void calls_restart(struct analysis *analysis, struct analysis_thread *thread);
 
-/** counting_follow() - mark the open calls if @counted lacks a column that the thread counted */
+/**
+ * counting_follow() - mark the open calls if @counted lacks a column that the thread has counted
+ */
 static inline void counting_follow(struct analysis_thread *thread, const struct stream *stream,
 				   uint64_t counted)
 {
@@ -190,7 +191,10 @@ static inline struct stream *counting_stream(struct analysis *analysis, struct c
 	return counting_new_stream(analysis, counters, record);
 }
 
-/** counting_gap() - note that messages of source @src, or of any source if it is -1, may be missing */
+/**
+ * counting_gap() - record that messages of source @src, or of any source if it is -1, may be
+ * missing
+ */
 void counting_gap(struct analysis *analysis, int src, uint64_t offset);
 
 /** counting_lost_between() - like counting_lost(), but for a trace with losses */
@@ -198,7 +202,7 @@ bool counting_lost_between(const struct analysis *analysis, const struct stream 
 			   const struct analysis_thread *thread,
 			   const struct perfrec_record *record);
 
-/** counting_loses() - return whether there was a loss since the thread's latest record */
+/** counting_loses() - return whether there has been a loss since the thread's latest record */
 static inline bool counting_loses(const struct analysis *analysis,
 				  const struct analysis_thread *thread)
 {
@@ -208,8 +212,9 @@ static inline bool counting_loses(const struct analysis *analysis,
 /**
  * counting_lost() - return whether records of the thread may be missing before this one
  *
- * Losses in this stream are considered; after a new header, losses of its source; if the thread has
- * changed sources, losses of any source, and records that a later loss left unfinished.
+ * This considers losses in this stream and, after a new header, losses of its source. If the thread
+ * has changed sources, it considers losses of any source, and records that a later loss left
+ * unfinished.
  */
 static inline bool counting_lost(const struct analysis *analysis, const struct stream *stream,
 				 const struct analysis_thread *thread,
@@ -222,8 +227,8 @@ static inline bool counting_lost(const struct analysis *analysis, const struct s
 }
 
 /**
- * counting_backwards() - find the record's negative counts in @known, in analysis->delta, and those
- * that would make sums exceed 63 bits
+ * counting_backwards() - find the counts in analysis->delta that are negative, and those that would
+ * make sums exceed 63 bits, in the columns @known
  *
  * Called if any count is COUNTERS_BACKWARDS or more.
  */
@@ -231,7 +236,8 @@ void counting_backwards(struct analysis *analysis, const struct stream *stream,
 			const struct perfrec_record *record, uint64_t known);
 
 /**
- * counting_forwards() - exclude what counting_backwards() has found, and count it in the stats
+ * counting_forwards() - exclude the counts that counting_backwards() has found, and add them to the
+ * statistics
  * @thread:	the state before this record
  * @known:	columns whose counts are known
  *
@@ -241,12 +247,12 @@ uint64_t counting_forwards(struct analysis *analysis, struct analysis_thread *th
 			   const struct perfrec_record *record, uint64_t known);
 
 /**
- * counting_elsewhere() - for counting_loses(): whether, since its latest record, the thread may
- * have written records on another source, all of which are missing
+ * counting_elsewhere() - for counting_loses(): return whether, since its latest record, the thread
+ * may have written records on another source, all of which are missing
  *
  * This is possible after a loss of any source, unless context switches show where the thread was.
- * Most threads have not moved, so the time and the counts are still charged to the function that
- * seems to have run, but the thread's calls become doubtful.
+ * Most threads have not moved, so the time and the counts are charged to the function that appears
+ * to have run, but the thread's calls are marked as doubtful.
  */
 bool counting_elsewhere(struct analysis *analysis, const struct analysis_thread *thread,
 			const struct perfrec_record *record);
@@ -279,8 +285,8 @@ struct analysis_thread *counting_sampler(struct analysis *analysis, struct strea
 					 const struct perfrec_record *record);
 
 /**
- * counting_thread() - return the state to which a record's counts and times belong, or NULL if out
- * of memory
+ * counting_thread() - return the state that a record's counts and times update, or NULL if out of
+ * memory
  */
 static inline struct analysis_thread *counting_thread(struct analysis *analysis,
 						      struct stream *stream,
@@ -305,9 +311,9 @@ bool points_wants(struct analysis *analysis, const struct perfrec_record *record
 /**
  * points_start_flow() - return whether the flow of instructions begins at a message
  *
- * The first message of instruction trace is held until another one follows, or the thread is named,
- * unless the side-car file says that there is instruction trace: a single message among records of
- * calls is damage. If it began a flow, all later records would be points.
+ * Unless the side-car file lists instruction trace, its first message is held until another one
+ * follows or the thread is named. A single such message among records of calls is damage, and must
+ * not turn all later records into points.
  */
 bool points_start_flow(struct analysis *analysis, const struct nexus_message *message);
 
@@ -318,8 +324,8 @@ bool points_start_flow(struct analysis *analysis, const struct nexus_message *me
 void points_record(void *context, const struct perfrec_record *record);
 
 /**
- * points_ran() - record that a thread has executed instructions of a function, or called it: see
- * struct flows_ops
+ * points_ran() - record that a thread has executed instructions of a function, or has called it:
+ * see struct flows_ops
  */
 void points_ran(void *context, const struct perfrec_record *where, uint64_t function,
 		uint64_t instructions);

@@ -11,7 +11,7 @@
 
 /**
  * struct costs - counts and index of a growing array of rows
- * @room:	number of rows that fit
+ * @room:	allocated rows
  * @stride:	number of counters in a row
  * @count:	two counts of each counter for each row
  * @hash:	index of the rows, filled by the caller
@@ -36,7 +36,7 @@ static inline uint64_t *costs_of(const struct costs *costs, uint32_t row)
 }
 
 /**
- * costs_add() - add to a row's first or second set of counts
+ * costs_add() - add counts to a row's first or second set
  * @known:	bit n: counter n has counted @delta[n]
  */
 static inline void costs_add(const struct costs *costs, uint32_t row, bool second,
@@ -54,7 +54,7 @@ static inline void costs_add(const struct costs *costs, uint32_t row, bool secon
 }
 
 /**
- * costs_resize() - make room for @room rows with @stride counters
+ * costs_resize() - allocate memory for @room rows with @stride counters
  * @rows:	the array, which is freed if another one is returned
  * @size:	size of a row in bytes
  * @used:	rows in use, whose counts are kept; the index is emptied

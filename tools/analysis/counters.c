@@ -27,7 +27,7 @@ static const char *user_name(const struct meta *meta,
 	return NULL;
 }
 
-/* Write the counter's name, regardless of others with the same name. */
+/* Write the counter's name, which may not be unique. */
 static void plain_name(const struct meta *meta,
 		       const struct perfrec_header *header, unsigned int i,
 		       char *name)
@@ -67,10 +67,7 @@ void counters_names(const struct counters *counters,
 
 	for (i = 0; i < count; i++)
 		plain_name(counters->meta, header, i, name[i]);
-	/*
-	 * Start with the last name, because the comparison needs the earlier names without a
-	 * suffix.
-	 */
+	/* Begin with the last name, because the names before it must not have a suffix yet. */
 	for (i = count; i-- > 1;) {
 		for (before = 0, same = 1; before < i; before++)
 			same += !strcmp(name[before], name[i]);

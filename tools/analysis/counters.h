@@ -22,10 +22,10 @@
 /**
  * struct counters - the columns of a trace
  * @times:	the first @times columns are times in ticks: enum counters_time
- * @apart:	counters whose events take turns get no column from counters_assign(): see turns.h
+ * @apart:	counters_assign() skips counters whose events take turns: see turns.h
  * @turn:	the turn in which a column's event is counted, or 0 if always
- * @hidden:	the column is not a counter's: it contains the cycles in which the events of @turn
- *		were counted
+ * @hidden:	the column contains not a counter, but the cycles in which the events of @turn were
+ *		counted
  */
 struct counters {
 	const struct meta	*meta;
@@ -42,8 +42,8 @@ struct counters {
  * @counters:	set of counters; its side-car file may contain the user's names
  * @header:	the record's header, or NULL if there is none
  * @count:	number of its counters, at most PERFREC_COUNTERS
- * @name:	set to @count names; the second counter with the same name is "NAME#2", and a
- *		hart's counts are "NAME (hart)"
+ * @name:	set to @count names; the second counter with the same name is named "NAME#2", and a
+ *		hart's counter is named "NAME (hart)"
  */
 void counters_names(const struct counters *counters,
 		    const struct perfrec_header *header, unsigned int count,
@@ -84,8 +84,8 @@ uint64_t counters_mask(const struct perfrec_record *record, unsigned int i);
  * counters_backwards() - return whether a counter has gone backwards
  * @delta:	difference of two counts of counter @i, modulo the range of counters_mask()
  *
- * Differences in the last sixteenth of the range are negative. Counters narrower than 32 bits may
- * count that much from one record to the next.
+ * Differences in the last sixteenth of the range are considered negative, except for counters
+ * narrower than 32 bits, which may count that much between two records.
  */
 bool counters_backwards(const struct perfrec_record *record, unsigned int i, uint64_t delta);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Computes what counters counted between two records of a thread: see calls.h. */
+/* Computes the counts between two records of a thread: see calls.h. */
 #include <stdlib.h>
 
 #include "calls.h"
@@ -16,10 +16,7 @@ static uint8_t cycles_of(const struct stream *stream, const struct perfrec_recor
 	return COUNTERS_NONE;
 }
 
-/*
- * Charge a stream's columns to its calls and manual records; from now on, samples do not count in
- * them.
- */
+/* Charge a stream's columns to its calls and manual records rather than to samples. */
 static void charge(struct analysis *analysis, const struct stream *stream)
 {
 	uint64_t columns = stream->columns;
@@ -84,8 +81,8 @@ struct analysis_thread *counting_sampler(struct analysis *analysis, struct strea
 }
 
 /*
- * Exclude a count if the sum of all large counts would exceed 63 bits. Counts that are not large
- * enough to be passed to this function cannot add as much to it in any trace that can be stored.
+ * Exclude a count if the sum of all large counts would exceed 63 bits. Smaller counts are not
+ * passed to this function: no trace is long enough for their sum to matter.
  */
 static void limit_sum(struct analysis *analysis, unsigned int column)
 {
@@ -113,7 +110,7 @@ void counting_backwards(struct analysis *analysis, const struct stream *stream,
 			limit_sum(analysis, column);
 			continue;
 		}
-		/* Sign-extend the difference, so that adding it decreases a sum. */
+		/* Sign-extend the negative difference, so that adding it decreases a sum. */
 		analysis->delta[column] |= ~counters_mask(record, i);
 		analysis->backwards |= 1ull << column;
 	}

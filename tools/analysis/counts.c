@@ -20,8 +20,9 @@ _Static_assert(CODE_INSTRUCTIONS_MAX * 4 < 1 << HALFWORD_BITS,
 
 /**
  * struct tally - counts of a block
- * @whole:	number of executions from the block's first to its last instruction
- * @next, @taken: number of times that the block after it, or the block at its target, followed
+ * @whole:	number of times that the whole block was executed
+ * @next, @taken: number of times that the next block in memory, or the block at its target,
+ *		followed
  */
 struct tally {
 	uint64_t	whole;
@@ -29,7 +30,7 @@ struct tally {
 	uint64_t	taken;
 };
 
-/* Number of times that a pair, identified by @key, occurred. */
+/* Number of times that the pair identified by @key occurred. */
 struct pair {
 	uint64_t	key;
 	uint64_t	times;
@@ -43,7 +44,7 @@ struct pairs {
 	struct hash	hash;
 };
 
-/* How a source's next instruction relates to its latest one. */
+/* Relation of a source's next instruction to its latest one. */
 enum way {
 	WAY_RESUMES,		/* continues where its thread stopped */
 	WAY_FOLLOWS,
@@ -59,8 +60,8 @@ struct counts {
 	struct pairs	parts;
 	struct pairs	links;		/* targets of indirect branches */
 	/*
-	 * Indirect branches whose target is unknown, because the trace stopped there or continued
-	 * at another address.
+	 * Indirect branches with an unknown target, because the trace stopped there or continued
+	 * elsewhere.
 	 */
 	uint64_t	stopped;
 	uint64_t	unlinked;
@@ -154,7 +155,7 @@ static bool has_target(const struct block *block)
 	       block->kind == FLOW_CALL || block->loaded;
 }
 
-/* Update whether the current place is in the range. */
+/* Determine whether the current place is in the range. */
 static inline void locate(struct counts *counts, const struct flow_place *place)
 {
 	uint64_t time = 0;
@@ -229,7 +230,7 @@ static void stop(struct counts *counts, const struct flow_place *place, uint64_t
 	const struct block *step;
 	uint64_t to;
 
-	/* If the source has executed nothing since it continued, that has not been handled yet. */
+	/* If the source has executed nothing since it continued, resume() has not been called. */
 	resume(counts, place, address);
 	step = steps_stop(counts->steps, place, address, trap, &to);
 	if (step)
@@ -251,7 +252,7 @@ static void on_run(void *context, const struct flow_place *place, const struct f
 	counts->last[place->src] = run->to == block->halfwords ? block : NULL;
 	counts->way[place->src] = run->to == block->halfwords &&
 				  block->kind == FLOW_TRAP_RETURN ? WAY_RESUMES : WAY_FOLLOWS;
-	/* The branch at the end of a block belongs to the range if the block does. */
+	/* The branch at the end of a block is in the range if the block is. */
 	if (last && !run->from)
 		link_to(counts, last, block, 1);
 	if (!counts->scope.inside) {

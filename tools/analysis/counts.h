@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Counts the executions of a trace's instructions, and where each branch went. Memory use grows
- * with the code, not with the trace.
+ * Counts how often each instruction of a trace was executed, and the targets of each branch. Memory
+ * use grows with the size of the code, not with that of the trace.
  */
 #ifndef SIFIVE_TRACE_COUNTS_H
 #define SIFIVE_TRACE_COUNTS_H
@@ -54,10 +54,10 @@ struct counts;
  */
 struct counts *counts_new(struct symbols *symbols, enum meta_calls calls);
 
-/** counts_limit() - count only the code executed in a range of times, in ticks */
+/** counts_limit() - count only the code executed in a time range, in ticks */
 void counts_limit(struct counts *counts, uint64_t from, uint64_t to);
 
-/** counts_scope() - return the range, and the times of all code of the trace */
+/** counts_scope() - return the time range, and the time span of all code of the trace */
 const struct range_scope *counts_scope(const struct counts *counts);
 
 /** counts_free() - free the counts; NULL is allowed */
@@ -106,7 +106,7 @@ int counts_end(struct counts *counts, const struct input *input);
  */
 void counts_lost(struct counts *counts, const char *why);
 
-/** counts_full() - return whether some code was beyond the limit */
+/** counts_full() - return whether some code was not counted because of the limit */
 bool counts_full(const struct counts *counts);
 
 /** counts_runs() - call @each for all executed instructions; a block may occur twice */
@@ -126,7 +126,7 @@ struct code *counts_code(const struct counts *counts);
 
 /**
  * counts_exact() - return whether all counts are exact
- * @why:	set to the reason if they are not
+ * @why:	set to the reason if they are inexact
  *
  * Inexact counts are never too high.
  */

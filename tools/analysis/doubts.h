@@ -5,12 +5,12 @@
 
 #include <stdint.h>
 
-/* Number of intervals that are kept separately; of earlier ones, only the sum is kept. */
+/* Number of intervals that are kept individually; for earlier ones, only their total is kept. */
 #define DOUBTS_MAX	64
 
 /**
  * struct doubts - a set of these intervals; empty if zeroed
- * @gone:	length of the intervals that are no longer kept, in ticks
+ * @gone:	total length of the discarded intervals, in ticks
  */
 struct doubts {
 	uint64_t	gone;
@@ -22,10 +22,10 @@ struct doubts {
 	} span[DOUBTS_MAX];
 };
 
-/** doubts_add() - add an interval, which must not end before any other one */
+/** doubts_add() - add an interval, which must not end before any previous one */
 void doubts_add(struct doubts *doubts, uint64_t from, uint64_t to);
 
-/** doubts_in() - return the number of ticks from @from to @to that are in kept intervals */
+/** doubts_in() - return how many of the ticks from @from to @to are in kept intervals */
 uint64_t doubts_in(const struct doubts *doubts, uint64_t from, uint64_t to);
 
 #endif /* SIFIVE_TRACE_DOUBTS_H */

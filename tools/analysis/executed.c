@@ -11,7 +11,7 @@
 #define BLOCK_BYTES	(CODE_INSTRUCTIONS_MAX * 8)
 #define ROOM		256
 
-/* Make room for one more element in @array. */
+/* Grow @array, if it is full, for one more element. */
 static bool reserve(struct executed *executed, void *array, size_t count, size_t *room,
 		    size_t size)
 {
@@ -128,7 +128,7 @@ static int by_from(const void *a, const void *b)
 	return result ? result : compare_numbers(one->to, two->to);
 }
 
-/* Blocks that overlap end with the same instruction, so they may have the same links. */
+/* Overlapping blocks end with the same instruction, so they may have the same links. */
 static void merge_links(struct executed *executed)
 {
 	struct executed_link *link = executed->from;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Sorts the counts of struct counts by address. A file that was mapped several times is one object,
- * at the addresses where it was first executed.
+ * located where it was first executed.
  */
 #ifndef SIFIVE_TRACE_EXECUTED_H
 #define SIFIVE_TRACE_EXECUTED_H
@@ -66,7 +66,7 @@ struct executed {
 
 /**
  * executed_make() - sort counts by address
- * @executed:	the result; needs executed_free(), even after an error
+ * @executed:	the result, to be freed with executed_free() even after an error
  *
  * Return: 0, or -1 if out of memory.
  */
@@ -86,8 +86,7 @@ void executed_free(struct executed *executed);
  * executed_times() - count the executions of instructions
  * @start:	address of the first instruction
  * @halfwords:	total length of the instructions
- * @times:	one counter per halfword; the counter of each instruction's first halfword is
- *		increased
+ * @times:	one counter per halfword; an instruction increments that of its first halfword
  */
 void executed_times(const struct executed *executed, uint64_t start, size_t halfwords,
 		    uint64_t *times);

@@ -148,7 +148,10 @@ new_function(struct flows *flows, const struct block *block)
 	}
 	function = &flows->function[block->id];
 	function->tried = true;
-	/* Can be cached: @place is valid at any time, and the kernel's addresses never change. */
+	/*
+	 * The function can be cached: @place remains valid, and the kernel's addresses never
+	 * change.
+	 */
 	function->known = symbols_find(flows->symbols, block->place, &symbol);
 	function->start = function->known ? symbol.start : block->place;
 	function->cold = symbol.function && strstr(symbol.function, ".cold");
@@ -166,7 +169,7 @@ static inline const struct function *function_of(struct flows *flows, const stru
 	return new_function(flows, block);
 }
 
-/* Return the depth of the outermost call that is searched; calls outside it are not found. */
+/* Return the depth of the outermost call to search. */
 static uint32_t search_from(struct track *track)
 {
 	const uint32_t depth = track->owner->depth;
@@ -175,8 +178,8 @@ static uint32_t search_from(struct track *track)
 }
 
 /*
- * Return the number of calls that remain open if a function's innermost call becomes the
- * thread's innermost one, or 0 if the function has no open call.
+ * Return the number of calls that remain open if all calls within a function's innermost call end,
+ * or 0 if the function has no open call.
  */
 static uint32_t depth_of(struct track *track, uint64_t function)
 {
@@ -192,9 +195,8 @@ static uint32_t depth_of(struct track *track, uint64_t function)
 }
 
 /*
- * Enter a function that was called before the trace began, or whose call is missing. Unless the
- * only open call has ended with a return, the open calls end too early here, so the event is
- * counted.
+ * Enter a function that was called before the trace began, or whose call is missing. The open calls
+ * end here, which is too early unless the only one has returned; such cases are counted.
  */
 static void begin_anew(struct flows *flows, struct track *track,
 		       const struct flow_place *place, uint64_t function)
@@ -258,9 +260,9 @@ static void leave_handler(struct flows *flows, struct track *track,
 }
 
 /*
- * Return to a function whose call was not seen. A new thread begins when the kernel's __switch_to()
- * returns to it; the open calls are those of the thread that switched to it, and of an earlier
- * thread with the same id.
+ * Return to a function whose call was not traced. A new thread begins when the kernel's
+ * __switch_to() returns to it. The open calls are then those of the thread that switched to it, and
+ * those of an earlier thread with the same id.
  */
 static void leave_unseen(struct flows *flows, struct track *track, const struct flow_place *place,
 			 const struct function *to)
@@ -299,8 +301,8 @@ static void enter_handler(struct flows *flows, struct track *track,
 }
 
 /*
- * Return whether the kernel does not return to where the thread trapped, but begins a signal handler,
- * or a program that the thread executes.
+ * Return whether the kernel begins a signal handler or a program that the thread executes, instead
+ * of returning to where the thread trapped.
  */
 static bool begins_handler(struct flows *flows, struct track *track,
 			   const struct flow_place *place, const struct block *block,
@@ -311,7 +313,7 @@ static bool begins_handler(struct flows *flows, struct track *track,
 
 	if (code_is_kernel(block->start) || block->place != to->start)
 		return false;
-	/* The innermost call that did not come from the kernel is the trap. */
+	/* The innermost call from outside the kernel is the trap. */
 	while (depth > from && code_is_kernel(owner->frame[depth - 1].back))
 		depth--;
 	if (depth == from || !owner->frame[depth - 1].back)
@@ -323,7 +325,8 @@ static bool begins_handler(struct flows *flows, struct track *track,
 }
 
 /*
- * A trap handler may return to the instruction after an ecall or ebreak, where no function begins.
+ * A trap handler may return to the instruction after an ecall or ebreak, unless a function begins
+ * there.
  */
 static void on_trap_return(struct flows *flows, struct track *track,
 			   const struct flow_place *place, const struct block *block)
@@ -421,8 +424,8 @@ static bool leads_to(const struct block *last, uint64_t at, bool function_start)
 
 /*
  * Return whether the first instruction of a block, which must not be a call, can be followed by the
- * one at @at. An indirect jump's target is unknown, so assume that the jump is a tail call to any
- * function, if @at is the start of one (@begins).
+ * instruction at @at. An indirect jump's target is unknown, so it can be any function's first
+ * instruction (@begins), as in a tail call.
  */
 static bool first_leads_to(const struct block *block, uint64_t at, bool begins)
 {
@@ -433,8 +436,8 @@ static bool first_leads_to(const struct block *block, uint64_t at, bool begins)
 }
 
 /*
- * The kernel may have executed the instruction at which it interrupted the thread: a system call,
- * or an instruction replaced by a probe. Return whether it did.
+ * Return whether the kernel has executed the instruction at which it interrupted the thread: a
+ * system call, or an instruction replaced by a probe.
  */
 static bool step(struct flows *flows, struct track *track, const struct flow_place *place,
 		 const struct block *block, uint64_t at, bool begins)
@@ -497,8 +500,8 @@ static void resume(struct flows *flows, struct track *track, const struct flow_p
 }
 
 /*
- * Called when the generated writer ends. Unless it returns to its caller or continues in
- * the library, instructions are missing.
+ * Called when the generated writer ends. Unless it returns to its caller or jumps to the library,
+ * instructions are missing.
  */
 static void end_writer(struct flows *flows, struct track *track, const struct flow_place *place,
 		       const struct block *block, uint64_t at)
@@ -561,8 +564,8 @@ static void on_lost(struct flows *flows, struct track *track, const struct flow_
 }
 
 /*
- * A trap occurred at @at: the call, jump or return that led there has taken effect,
- * although no instruction has been executed there.
+ * A trap occurred at @at. The call, jump or return to @at has taken effect, although no instruction
+ * has been executed there.
  */
 static void finish(struct flows *flows, struct track *track, const struct flow_place *place,
 		   uint64_t at)
@@ -582,7 +585,7 @@ static void reach(struct flows *flows, struct track *track, const struct flow_pl
 {
 	uint64_t from;
 
-	/* Without names, the return of __switch_to() is not recognised. */
+	/* Without symbols, the return of __switch_to() is not recognized. */
 	if (__builtin_expect(track->switches, false) &&
 	    (!code_is_kernel(at) || !function_of(flows, block)->known))
 		owners_skipped(flows, track);
@@ -629,8 +632,8 @@ static void on_trap(struct flows *flows, struct track *track, const struct flow_
 		return;
 	block = begins || owner->handled ? code_block(flows->code, at) : NULL;
 	/*
-	 * The thread or a trap handler has continued here, and was interrupted before it executed
-	 * an instruction.
+	 * The thread or a trap handler continued here, and was interrupted before it executed an
+	 * instruction.
 	 */
 	if (begins) {
 		if (block)
@@ -639,10 +642,7 @@ static void on_trap(struct flows *flows, struct track *track, const struct flow_
 	}
 	track->trapped = true;
 	owner->interrupted = at;
-	/*
-	 * The latest block may have ended with a call; the callee's code then appears only after
-	 * the trap.
-	 */
+	/* If the latest block ended with a call, the callee's code appears only after the trap. */
 	owner->last = track->last;
 	if (!owner->handled || !block || block->kind != FLOW_TRAP || block->instructions != 1)
 		return;
@@ -687,7 +687,10 @@ static void on_event(void *context, const struct flow_place *place,
 		break;
 	case FLOW_LOST:
 		track->away = true;
-		/* After the firmware or an untraced part, the kernel continues where it was. */
+		/*
+		 * After the firmware or an untraced part, the kernel continues where it was
+		 * interrupted.
+		 */
 		if (event->reason != FLOW_GAP_NO_CODE && event->reason != FLOW_GAP_LEFT_OUT)
 			owners_skipped(flows, track);
 		on_lost(flows, track, place, event);

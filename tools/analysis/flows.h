@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Finds calls in instruction trace: generates the enter and exit records that instrumented
- * functions would have written. The trace's own records are passed on at their places between the
+ * Finds calls in instruction trace, and generates the enter and exit records that instrumented
+ * functions would have written. The trace's records are passed on at their places among the
  * generated ones.
  *
- * A jump to another function's first instruction is a tail call. A return ends
- * the calls up to the one with that return address, or else, after longjmp or
- * an exception, up to the innermost call of the target's function. A trap is a
- * call of its handler.
+ * A jump to another function's first instruction is a tail call. A return ends all calls up to the
+ * one with that return address. If there is none, as after longjmp or an exception, it ends the
+ * calls within the innermost call of the target's function. A trap is a call of its handler.
  */
 #ifndef SIFIVE_TRACE_FLOWS_H
 #define SIFIVE_TRACE_FLOWS_H
@@ -39,12 +38,12 @@ struct flows_left_out {
 /**
  * struct flows_ops - the consumer's callbacks; records are valid during the call
  * @call:	a generated record
- * @record:	a record of the trace, at its place between the generated ones
+ * @record:	a record of the trace, at its place among the generated ones
  * @ran:	between two calls of @record: a thread has executed @instructions of the
  *		function at @function, or, if that is 0, has called it
- * @missing:	instructions of a thread are missing here, other than those of the generated code
- *		that writes a record; or it is uncertain whether instructions belong to the
- *		interval before or after this place
+ * @missing:	instructions of a thread are missing here, not counting the generated writer's; or
+ *		it is uncertain whether instructions belong to the interval before or after this
+ *		place
  *
  * For @ran and @missing, @where contains the thread and the place, as a record does.
  */

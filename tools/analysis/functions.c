@@ -10,8 +10,8 @@
 #define SLOT_BITS	17
 
 /*
- * The arrays are larger than most traces need, but pages that are never touched use no memory. An
- * address's index in @address is called its place.
+ * The arrays are larger than most traces need, but pages that are never accessed use no memory. The
+ * place of an address is its index in @address.
  */
 struct functions {
 	uint32_t	places;		/* number of places; place 0 is unused */

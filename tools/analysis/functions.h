@@ -5,16 +5,18 @@
 
 #include <stdint.h>
 
-/* A damaged trace may name any number of functions; those beyond the limit are function 0. */
+/* A damaged trace may contain any number of functions; those beyond the limit are function 0. */
 #define FUNCTIONS_MAX	(1u << 16)
 #define FUNCTIONS_OTHER	0
 
 struct functions;
 
-/** functions_new() - create a set with only FUNCTIONS_OTHER; return NULL if out of memory */
+/**
+ * functions_new() - create a set that contains only FUNCTIONS_OTHER; return NULL if out of memory
+ */
 struct functions *functions_new(void);
 
-/** functions_free() - free; NULL is allowed */
+/** functions_free() - free a set; NULL is allowed */
 void functions_free(struct functions *functions);
 
 /** functions_find() - return the number of an address, or FUNCTIONS_OTHER if it has none */

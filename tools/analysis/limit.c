@@ -31,10 +31,7 @@ static void unmute(struct analysis *analysis)
 	analysis->stats = analysis->counted;
 }
 
-/*
- * Exclude these calls from stats.cut, because they are cut by the user's time range, not by the
- * trace.
- */
+/* Exclude these calls from stats.cut: the user's time range ended them, not the trace. */
 static void cut(struct analysis *analysis, struct analysis_thread *thread)
 {
 	const uint64_t calls = analysis->stats.cut;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Shows only a selected time range of the trace. Calls are followed from the beginning of the
- * trace, but nothing before the range is counted or shown: calls that are open at a thread's
- * first record in the range begin there, and calls that are open at its last record end there.
+ * trace, but nothing before the range is counted or shown. Calls that are open at a thread's first
+ * record in the range begin there; calls that are open at its last record end there.
  */
 #ifndef SIFIVE_TRACE_LIMIT_H
 #define SIFIVE_TRACE_LIMIT_H
@@ -10,7 +10,7 @@
 #include "calls.h"
 
 /**
- * limit_before() - check a thread's record against the time range, before it is handled
+ * limit_before() - compare a thread's record with the time range, before it is processed
  *
  * Return: false if the record is after the time range and must be ignored.
  */

@@ -6,9 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/*
- * Number of losses to keep: enough for the bytes that are read while a record waits to be analysed.
- */
+/* Number of losses to keep: enough for the bytes read while a record waits to be analyzed. */
 #define LOSSES_KEPT	32u
 
 struct losses {
@@ -31,10 +29,7 @@ static inline void losses_note(struct losses *losses, uint64_t offset)
 		losses->latest = offset;
 }
 
-/*
- * Return whether there is a loss from @first to @last; also true if losses from that range may have
- * been discarded.
- */
+/* Return whether there is a loss from @first to @last, or may have been one that was discarded. */
 static inline bool losses_between(const struct losses *losses, uint64_t first, uint64_t last)
 {
 	uint32_t i;

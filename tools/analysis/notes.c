@@ -6,7 +6,7 @@
 #include "command.h"
 #include "units.h"
 
-/* Show which times --time can select. */
+/* Print the times that --time can select. */
 static void nothing_inside(const struct input *input)
 {
 	const struct trace_stats *stats = trace_stats(input->trace);
@@ -26,7 +26,7 @@ static void thread_notes(const struct analysis *analysis, const char *name)
 		       name, left, left == 1 ? "" : "s", THREADS_STRANGERS);
 }
 
-/* Report why it may be unknown whether threads ran. */
+/* Report the reasons that it may be unknown whether threads ran. */
 static void switch_notes(const struct oncpu *oncpu, const struct input *input)
 {
 	const struct oncpu_stats *stats = oncpu_stats(oncpu);
@@ -101,7 +101,7 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 		       "they begin or end between two timestamps of the instruction trace" :
 		       "earlier messages were lost or damaged, or no later message confirms the time");
 	if (stats->unplaced)
-		report("%s: %" PRIu64 " of %" PRIu64 " calls follow lost records: other calls than those shown may have made them",
+		report("%s: %" PRIu64 " of %" PRIu64 " calls follow lost records: their callers may differ from those shown",
 		       name, stats->unplaced, stats->calls);
 	if (stats->brief)
 		report("%s: %" PRIu64 " calls shorter than %s are left out, and their time belongs to their callers; --time-threshold none shows them",
@@ -110,7 +110,7 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 		report("%s: %" PRIu64 " of %" PRIu64 " samples are in the tracer's own functions, marked [tracer]",
 		       name, stats->tracer, stats->samples);
 	if (stats->backwards)
-		report("%s: %" PRIu64 " count%s went backwards: records are in the wrong order, or the kernel's counts were wrong (Linux before 6.12); charged to no function, only to the calls that enclose both records",
+		report("%s: %" PRIu64 " count%s went backwards: records are in the wrong order, or the kernel's counts were wrong (Linux before 6.12); charged only to the calls that enclose both records",
 		       name, stats->backwards, stats->backwards == 1 ? "" : "s");
 	if (stats->beyond)
 		report("%s: %" PRIu64 " count%s left out, because sums would exceed 63 bits: the calls' counts are at least those shown",
@@ -122,12 +122,12 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 		report("%s: threads waited %s for room in the buffer: %s", name,
 		       units_time(time, stats->waited, 1000000000), input->hz ?
 		       "not counted in any call" :
-		       "calls include this time, marked ~, because its length in ticks is unknown; use --ts-hz");
+		       "calls include this time, marked ~, because its length in ticks is unknown; specify --ts-hz");
 	if (stats->too_deep)
-		report("%s: %" PRIu64 " calls too deep: left out", name,
+		report("%s: %" PRIu64 " calls nested too deeply: left out", name,
 		       stats->too_deep);
 	if (stats->left_out)
-		report("%s: threads whose calls are left out ran %" PRIu64 " times: there are too many threads, so record fewer",
+		report("%s: threads whose calls are left out ran %" PRIu64 " times: too many threads; record fewer",
 		       name, stats->left_out);
 	if (stats->broken)
 		report("%s: all calls of a thread ended too early %" PRIu64 " time%s, because the thread continued in a function that it had not called, for example when longjmp or an exception led into a function without symbols",

@@ -2,9 +2,9 @@
 /*
  * Determines when threads run: see oncpu.h.
  *
- * Records wait in a window until earlier records of other harts have arrived, and are then
- * processed in order of time. A thread's parts are kept until the thread's next record, which
- * arrives later, because a record is complete only when another one follows.
+ * Records are held in a window until earlier records of other harts have arrived, and are then
+ * processed in order of time. A thread's parts are kept until the thread's next record. It arrives
+ * later, because a record is complete only when another one follows.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ void oncpu_free(struct oncpu *oncpu)
 
 /* ---- the parts of a thread ---------------------------------------------- */
 
-/* Merge pairs in the middle, because the thread's next record is near one of the ends. */
+/* Merge pairs in the middle, because the thread's next record is probably near one of the ends. */
 static void merge_parts(struct oncpu_thread *t)
 {
 	size_t first = t->count / 4, last = t->count / 4 * 3, from = first, to = first;
@@ -95,7 +95,7 @@ static bool is_off(enum oncpu_state state)
 	return state != ONCPU_UNKNOWN && state != ONCPU_RUNS && state != ONCPU_MERGED;
 }
 
-/* If any of the time off the CPU is doubtful, the whole part is passed on as unknown. */
+/* If any time of a part off the CPU is unknown, the whole part is passed on as unknown. */
 static void give_part(struct oncpu *oncpu, const struct oncpu_thread *t, const struct part *part)
 {
 	enum oncpu_state state = part->unknown && is_off(part->state) ? ONCPU_UNKNOWN :
@@ -141,7 +141,7 @@ static void end_part(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t now)
 		t->part[t->count++] = part;
 }
 
-/* Add to @sum the time of a part from @t->done to @until. */
+/* Add the time of a part, from @t->done to @until, to @sum. */
 static void take_part(const struct oncpu_thread *t, struct part *part, uint64_t until,
 		      struct oncpu_part *sum)
 {
@@ -152,8 +152,8 @@ static void take_part(const struct oncpu_thread *t, struct part *part, uint64_t 
 	if (!span)
 		return;
 	/*
-	 * A thread writes records only while running, so a part that contains one is doubtful,
-	 * except those before the thread left the CPU.
+	 * A thread writes records only while it runs, so a part off the CPU that contains a record
+	 * is doubtful, unless the record is from before the thread left the CPU.
 	 */
 	if (part->state != ONCPU_RUNS &&
 	    ((from != part->from && from != t->left) || to != part->to))
@@ -190,7 +190,7 @@ static void enter_state(struct oncpu *oncpu, struct oncpu_thread *t, enum oncpu_
 			uint64_t now)
 {
 	if (!t->known || t->over) {
-		/* A part cannot begin before the previous one ends, because parts never overlap. */
+		/* Parts never overlap, so a part cannot begin before the previous one has ended. */
 		oncpu->stats.contrary += now < t->since;
 		if (now > t->since)
 			t->since = now;
@@ -269,10 +269,7 @@ static void settle(struct oncpu *oncpu, struct hart *hart, const struct oncpu_th
 		enter_state(oncpu, was, ONCPU_WAITS, hart->sure);
 }
 
-/*
- * Called if a record contradicts what is known about the hart's thread, so other records are
- * missing.
- */
+/* Called if a record contradicts the known state of the hart, so other records are missing. */
 static void contradict(struct oncpu *oncpu, struct hart *hart, uint64_t now)
 {
 	oncpu->stats.contrary++;
@@ -284,7 +281,10 @@ static void contradict(struct oncpu *oncpu, struct hart *hart, uint64_t now)
 	hart->sure = now;
 }
 
-/* Called when the thread starts running. If it ran elsewhere, the record of its stop is missing. */
+/*
+ * Called when the thread starts running. If it was running elsewhere, the record of its stop is
+ * missing.
+ */
 static void leave_hart(struct oncpu *oncpu, struct oncpu_thread *t, const struct hart *hart)
 {
 	if (!t->known || t->over || t->state != ONCPU_RUNS)
@@ -298,7 +298,7 @@ static void leave_hart(struct oncpu *oncpu, struct oncpu_thread *t, const struct
 	t->hart->was = NULL;
 }
 
-/* Return how long the thread has been off the CPU so far, and how long its state was unknown. */
+/* Return how long the thread has been off the CPU, and how long its state has been unknown. */
 static struct syscall_sums sums_of(const struct oncpu_thread *t)
 {
 	const uint64_t unknown = t->times.time[ONCPU_UNKNOWN];
@@ -366,7 +366,7 @@ static void on_out(struct oncpu *oncpu, struct hart *hart, struct oncpu_thread *
 		syscalls_leave(&t->call, sums_of(t), t->times.exited ? &hart->execute : NULL);
 }
 
-/* Only a thread that is known to wait can be woken; any hart may wake it. */
+/* Only a thread that is known to be waiting can be woken; any hart may wake it. */
 static void on_woken(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t now)
 {
 	if (!t || !t->known || t->over || now < t->since ||
@@ -378,8 +378,8 @@ static void on_woken(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t now)
 }
 
 /*
- * Return a thread's state, or NULL if it has none. After execve(), this is the state of the
- * thread that had the id before.
+ * Return a thread's state, or NULL if it has none. After execve(), a thread continues with the
+ * state of the previous thread with its id.
  */
 static struct oncpu_thread *state_of(const struct oncpu *oncpu, struct thread *thread)
 {
@@ -461,7 +461,7 @@ static void release_first(struct oncpu *oncpu)
 	handle(oncpu, &event);
 }
 
-/* Process the held records up to a time. */
+/* Process the records in the window up to a time. */
 static void release_until(struct oncpu *oncpu, uint64_t to)
 {
 	while (oncpu->helds && oncpu->held[0].record.stamp.time <= to)
@@ -499,9 +499,9 @@ static void hold_loss(struct oncpu *oncpu, unsigned int src, uint64_t from, uint
 }
 
 /*
- * Return the earliest possible time of the messages that are lost here. If the hart has sent
- * nothing for a long time, it was idle, so its lost messages are newer than messages of other harts
- * from well before this place.
+ * Return the earliest possible time of the messages that are lost here. A hart without messages for
+ * a long time was idle, so its lost messages are newer than the messages that other harts sent well
+ * before this place.
  */
 static uint64_t loss_begin(const struct oncpu *oncpu, const struct hart *hart)
 {
@@ -582,8 +582,8 @@ void oncpu_lost(struct oncpu *oncpu, int src, const struct perfrec_stamp *stamp)
 	if (stamp->offset > oncpu->offset)
 		oncpu->offset = stamp->offset;
 	/*
-	 * After a pause, an Error message precedes the BEGIN record; this message does not mean
-	 * that records were lost.
+	 * The Error message that precedes the BEGIN record after a pause does not indicate lost
+	 * records.
 	 */
 	oncpu->stats.losses += src < 0 || own || !oncpu->hart[src].ended;
 	for (i = 0; i < PERFREC_SOURCES; i++)
@@ -597,8 +597,7 @@ void oncpu_lost(struct oncpu *oncpu, int src, const struct perfrec_stamp *stamp)
 /* ---- queries ------------------------------------------------------------ */
 
 /*
- * The thread wrote a record at @to, so it was running then, even if no switch record shows when it
- * started running.
+ * The thread wrote a record at @to, so it was running, even if no switch record shows since when.
  */
 static void settle_last(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t to)
 {
@@ -610,7 +609,7 @@ static void settle_last(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t to
 }
 
 /*
- * The thread runs up to @to, although its switch-out has been recorded: until then it is on the
+ * The thread runs until @to, although its switch-out was recorded earlier: until then, it is on the
  * CPU.
  */
 static void leave_late(struct oncpu_thread *t, uint64_t to, struct oncpu_part *sum)
@@ -657,8 +656,8 @@ void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, ui
 		t->asked = true;
 	}
 	/*
-	 * Even if the records contradict each other, the parts must add up to the time from @from
-	 * to @to.
+	 * The parts must add up to the time from @from to @to, even if records contradict each
+	 * other.
 	 */
 	if (sum->on > span)
 		sum->on = span;

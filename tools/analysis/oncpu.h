@@ -3,9 +3,9 @@
  * Determines, from records of context switches, when each thread ran, and why it did not run at
  * other times.
  *
- * Each thread's time is divided into parts: it runs, does not run for some reason, or its state
- * is unknown because records may be missing. A thread's parts add up to the time from its first
- * switch record to its last, or to the end of the trace.
+ * Each thread's time is divided into parts, in which it runs, does not run for a known reason, or
+ * is in an unknown state because records may be missing. A thread's parts add up to the time from
+ * its first switch record to its last, or to the end of the trace.
  */
 #ifndef SIFIVE_TRACE_ONCPU_H
 #define SIFIVE_TRACE_ONCPU_H
@@ -17,7 +17,9 @@
 #include "syscalls.h"
 #include "threads.h"
 
-/* Memory limit for the parts that wait for their thread's next record; further parts are merged. */
+/*
+ * Memory limit for parts that are kept until their thread's next record; further parts are merged.
+ */
 #define ONCPU_BYTES	(16u << 20)
 
 enum oncpu_state {
@@ -53,8 +55,8 @@ struct oncpu_times {
 };
 
 /**
- * struct oncpu_part - number of ticks in a period that the thread was running, was not running, and
- * was in an unknown state
+ * struct oncpu_part - ticks of a period in which the thread was running, was not running, and was
+ * in an unknown state
  */
 struct oncpu_part {
 	uint64_t	on;
@@ -66,7 +68,7 @@ struct oncpu_part {
  * struct oncpu_stats - statistics of uncertainties
  * @switches:	records of context switches
  * @losses:	number of times that records may be missing on a hart
- * @contrary:	records that contradict each other, which shows that others are missing
+ * @contrary:	records that contradict each other, so other records are missing
  * @inferred:	records with an inferred time
  * @untimed:	records without a time
  */
@@ -85,7 +87,7 @@ typedef void (*oncpu_span)(void *context, struct thread *thread, enum oncpu_stat
 struct oncpu;
 
 /**
- * oncpu_new() - create a new state, with nothing known
+ * oncpu_new() - create an empty state
  * @threads:	threads of the trace
  * @span:	called for each part, before the thread's next record; may be NULL
  *
@@ -105,8 +107,8 @@ void oncpu_note(struct oncpu *oncpu, unsigned int src, const struct perfrec_stam
 /**
  * oncpu_lost() - record that messages are missing
  * @src:	source that lost messages, or -1 for all sources
- * @stamp:	the place. If it has a time, messages before that time may be missing, back to the
- *		source's previous message; otherwise, messages after the place are missing.
+ * @stamp:	the place. If it has a time, messages between the source's previous message and that
+ *		time may be missing; otherwise, messages after the place are missing.
  */
 void oncpu_lost(struct oncpu *oncpu, int src, const struct perfrec_stamp *stamp);
 
@@ -114,7 +116,7 @@ void oncpu_lost(struct oncpu *oncpu, int src, const struct perfrec_stamp *stamp)
  * oncpu_between() - get the time of a thread between two of its records
  * @from, @to:	their times, which must not decrease from call to call
  * @leaving:	at @to, the thread still runs, although its record of the switch precedes it
- * @waited:	ticks that the thread waited for room between @from and @to
+ * @waited:	ticks that the thread waited for room in the buffer between @from and @to
  * @part:	set to the ticks on and off the CPU, which add up to the time between the
  *		records, excluding the wait
  */
@@ -124,13 +126,13 @@ void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, ui
 /**
  * oncpu_covers() - return whether switch records show where a thread was between two of its
  * records, so none of its records is missing
- * @from, @to:	their times, as for oncpu_between(); call oncpu_between() for them only afterwards
+ * @from, @to:	their times, as for oncpu_between(), which must be called for them only afterwards
  */
 bool oncpu_covers(struct oncpu *oncpu, struct thread *thread, uint64_t from, uint64_t to);
 
 /**
- * oncpu_flush() - process the end of the trace: further calls of oncpu_between() are for
- * its last records
+ * oncpu_flush() - process the end of the trace; later calls of oncpu_between() are for its last
+ * records
  */
 void oncpu_flush(struct oncpu *oncpu);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Defines what is known about each thread and hart. Private to oncpu.c. */
+/* Defines the state of each thread and hart. Private to oncpu.c. */
 #ifndef SIFIVE_TRACE_ONCPU_HARTS_H
 #define SIFIVE_TRACE_ONCPU_HARTS_H
 
@@ -10,10 +10,10 @@
 /* Length of the window, in records: enough for 2 * RING_SKEW bytes. */
 #define HELD		256
 
-/* Number of intervals off the CPU to keep, because a loss found later may make them uncertain. */
+/* Number of intervals off the CPU to keep: a loss that is found later may make them uncertain. */
 #define RECENT		256
 
-/* Number of a thread's parts above which some are merged. */
+/* Maximum number of a thread's parts; beyond it, some are merged. */
 #define PARTS		4096
 #define PARTS_FIRST	16
 
@@ -36,12 +36,12 @@ struct part {
  * struct oncpu_thread - state of a thread
  * @thread:	the latest struct thread with this id, because execve() creates another one
  * @asking:	the thread whose record has arrived, or NULL
- * @hart:	hart on which the thread was seen to run
- * @known:	set if the thread's first switch was seen
+ * @hart:	hart on which the thread last ran
+ * @known:	set if a switch record of the thread has been found
  * @state:	state since @since, unless @over is set
  * @over:	the thread has exited or its recording has ended, so @state is not valid
  * @gone:	oncpu.doubts.gone at @since
- * @done:	time up to which oncpu_between() was called
+ * @done:	time up to which oncpu_between() has been called
  * @left:	time up to which the thread ran after its switch-out had been recorded
  * @asked:	oncpu_between() has been called for this thread
  * @call:	current system call
@@ -78,8 +78,8 @@ struct oncpu_thread {
  *		pause
  * @lost:	messages have been lost since @from; the time of the next message ends the loss
  * @whole:	time of its latest switch record: any missing record is later
- * @execute:	system call of a thread that has just ended on this hart; if the call is execve(),
- *		it continues in a thread with another id
+ * @execute:	system call of a thread that has just ended on this hart; execve() continues in a
+ *		thread with another id
  */
 struct hart {
 	bool			known;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Sorts records in a window for each channel, or in one for all channels: see order.h. */
+/* Sorts records in a window per channel, or in a common window for all channels: see order.h. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "order.h"
 #include "ring.h"
 
-/* RING_SKEW bytes hold no more records than this. */
+/* Maximum number of records in RING_SKEW bytes. */
 #define MOVES	64
 
-/* A place where a thread has a record, perhaps in a different stream from its previous record. */
+/* The place of a thread's record, which may be in another stream than the thread's previous one. */
 struct move {
 	uint32_t		owner;
 	unsigned int		channel;
@@ -68,7 +68,7 @@ static struct reorder **reorder_of(struct order *order, unsigned int channel)
 	return order->common ? &order->common : &order->reorder[channel];
 }
 
-/* Return whether earlier words that were delayed by reordering have arrived. */
+/* Return whether all earlier words that reordering has delayed have arrived. */
 static bool is_due(const struct order *order, const struct perfrec_stamp *begin)
 {
 	return begin->offset + RING_SKEW < order->position;
@@ -119,7 +119,7 @@ void push_common(struct order *order, const struct trace *trace,
 }
 
 /*
- * Records of a channel with only one source are in order; with several sources, they need a window.
+ * Records of a channel with only one source are in order; those with several sources need a window.
  */
 static __attribute__((noinline))
 void push_moving(struct order *order, const struct trace *trace,
@@ -137,7 +137,7 @@ void push_moving(struct order *order, const struct trace *trace,
 		order->give(order->context, record);
 }
 
-/* The functions above are not inlined, so the common paths need no stack frame. */
+/* The functions above are not inlined, so that the common paths need no stack frame. */
 void order_push(struct order *order, const struct trace *trace,
 		const struct perfrec_record *record)
 {
@@ -153,7 +153,7 @@ void order_push(struct order *order, const struct trace *trace,
 		order->give(order->context, record);
 }
 
-/* Called when threads may change channels from here on. */
+/* Called when a header shows that threads may change channels. */
 static void begin_sharing(struct order *order, const struct trace *trace,
 			  uint64_t position)
 {
@@ -182,8 +182,8 @@ void order_header(struct order *order, const struct trace *trace,
 	if (header->owned && !order->common)
 		begin_sharing(order, trace, header->begin.offset);
 	/*
-	 * Records in the window refer to headers, and the trace reader keeps only the latest
-	 * headers. So flush the window if the header of one of its records is about to be freed.
+	 * Records in the window refer to headers, of which the trace reader keeps only the latest
+	 * ones. Flush the window if the header of one of its records is about to be freed.
 	 */
 	reorder = *reorder_of(order, header->channel);
 	if (!reorder || !reorder_expires(reorder, header))

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * Sorts records to restore the order in which each thread wrote its records, across harts and
- * channels.
- */
+/* Sorts each thread's records into the order in which it wrote them, across harts and channels. */
 #ifndef SIFIVE_TRACE_ORDER_H
 #define SIFIVE_TRACE_ORDER_H
 
@@ -18,7 +15,7 @@ struct order;
  */
 struct order *order_new(struct threads *threads, reorder_give give, void *context);
 
-/** order_free() - free, without passing records on; NULL is allowed */
+/** order_free() - free the order without passing records on; NULL is allowed */
 void order_free(struct order *order);
 
 /** order_push() - add the trace's next record */

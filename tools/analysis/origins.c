@@ -13,14 +13,14 @@
 /* Initial number of entries for open calls. */
 #define OPEN_ROOM	64
 
-/* The outermost open call of an origin in a thread: frame @depth, if it still belongs to it. */
+/* The outermost open call of an origin in a thread: frame @depth, unless the call has ended. */
 struct open {
 	uint64_t	key;		/* thread's id and origin */
 	uint32_t	depth;
 	const struct analysis_thread *thread;
 };
 
-/* An origin, and the first of its addresses. */
+/* An origin, and its address that was found first. */
 struct numbered {
 	struct origin	origin;		/* first, because the tree compares origins */
 	uint64_t	address;
@@ -106,7 +106,7 @@ static void find_origin(const struct origins *origins, uint64_t address, struct 
 	*origin = (struct origin){
 		.object = symbol.object, .path = symbols_path(origins->symbols, address),
 	};
-	/* A mark that replaces a caller is known, but is not in any object. */
+	/* A mark that replaces a caller has a name, but is not in any object. */
 	if (!symbol.object && !symbol.known && perfrec_is_kernel(address))
 		origin->object = "[kernel]";
 	if (origins->lines && symbol.file && symbol.line) {
@@ -161,7 +161,7 @@ static bool is_open(const struct open *open, uint32_t origin)
 	       open->thread->frame[open->depth].user == (origin | OUTERMOST);
 }
 
-/* Drop the entries of calls that have ended, then make room for as many again as are left. */
+/* Drop the entries of calls that have ended, and allocate twice as many entries as remain. */
 static bool make_room(struct origins *origins)
 {
 	struct open *open;

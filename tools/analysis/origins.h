@@ -37,7 +37,7 @@ struct origin {
  */
 struct origins *origins_new(struct symbols *symbols, bool lines);
 
-/** origins_free() - free; NULL is allowed */
+/** origins_free() - free a set; NULL is allowed */
 void origins_free(struct origins *origins);
 
 /**
@@ -47,7 +47,7 @@ void origins_free(struct origins *origins);
 uint32_t origins_at(struct origins *origins, uint64_t address);
 
 /**
- * origins_enter() - note that the thread's innermost call belongs to an origin
+ * origins_enter() - record the origin of the thread's innermost call
  *
  * Uses frame->user.
  */

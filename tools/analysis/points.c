@@ -21,7 +21,9 @@ static struct analysis_thread *points_of(struct analysis *analysis,
 	return thread->recorded;
 }
 
-/* Samples are not points, because they count everything on a hart, or are not in flow order. */
+/*
+ * Samples are not points, because they count everything on a hart, or are not in the flow's order.
+ */
 bool points_wants(struct analysis *analysis, const struct perfrec_record *record)
 {
 	if (record->type == PERFREC_ISR)
@@ -42,7 +44,7 @@ bool points_start_flow(struct analysis *analysis, const struct nexus_message *me
 		return true;
 	analysis->first = *message;
 	analysis->held = true;
-	/* This counts unless there is a flow. */
+	/* This loss counts unless a flow begins. */
 	analysis->made.flow_losses = 1;
 	return false;
 }
@@ -64,7 +66,7 @@ void points_record(void *context, const struct perfrec_record *record)
 
 	if (!own)
 		return;
-	/* Without a header, neither addresses nor counters are known. */
+	/* Without a header, the addresses and counters are unknown. */
 	if (!record->header) {
 		own->broken = true;
 		return;

@@ -77,7 +77,7 @@ static size_t get_row(struct profile *profile,
 	slot = find_slot(profile, function, group);
 	if (*slot)
 		return *slot - 1;
-	/* The last row collects everything that no longer fits. */
+	/* The last row collects everything that does not fit. */
 	if (profile->rows + 1 >= profile->costs.room &&
 	    !resize(profile, 2 * profile->costs.room, profile->costs.stride)) {
 		function = FUNCTIONS_OTHER;
@@ -173,7 +173,7 @@ static void on_leave_selected(void *context, struct analysis_thread *thread,
 	add_call(profile, thread, end, get_row(profile, thread, origin), &outermost);
 }
 
-/* A sample counts only once for a function that is also among its own callers. */
+/* If a function occurs several times among a sample and its callers, count the sample once. */
 static void add_within(struct profile *profile, size_t index, const struct analysis_step *step)
 {
 	struct profile_row *row = &profile->row[index];
@@ -215,9 +215,7 @@ static void on_point(void *context, struct analysis_thread *thread,
 		profile->row[index].samples++;
 	else
 		profile->row[index].points++;
-	/*
-	 * Within a call, the costs of samples and records are already among the costs of the call.
-	 */
+	/* The costs of samples and records within a call are included in the costs of the call. */
 	if (thread->depth) {
 		profile->row[index].samples_total += step->record->type == PERFREC_ISR;
 		return;
@@ -246,7 +244,7 @@ static void show(struct profile *profile)
 	profile->shown = progress_clock();
 }
 
-/* Show the profile so far, because more data may take a long time to arrive. */
+/* Show the current profile, because more data may take a long time to arrive. */
 static void on_pause(void *context)
 {
 	struct profile *profile = context;
@@ -366,7 +364,7 @@ const char *profile_what(const struct profile *profile)
 	       profile->by == PROFILE_BY_LINE ? "line" : "function";
 }
 
-/* An object or line has no place, but the path of its object distinguishes it. */
+/* Objects and lines have no place; the path of the object distinguishes them. */
 static void origin_symbol(const struct profile *profile, uint32_t number, struct symbol *symbol)
 {
 	const struct origin *origin;

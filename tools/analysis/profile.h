@@ -22,7 +22,7 @@ enum profile_by {
 };
 
 /**
- * struct profile_row - a function, an object or a source line; or a function in one thread, in one
+ * struct profile_row - a function, an object or a source line, or a function in one thread, in one
  * process or on one hart
  * @function:	number of the function in the analysis, or of the object or line in @origins
  * @group:	thread's id, or source, or 0
@@ -57,8 +57,8 @@ struct profile;
 
 /**
  * struct profile_live - callback that shows a profile while its trace is being read
- * @show:	callback to show @profile, which contains everything read so far; returns whether to
- *		stop reading
+ * @show:	callback to show @profile, which contains everything that has been read; returns
+ *		whether to stop reading
  */
 struct profile_live {
 	bool	(*show)(void *context, const struct profile *profile);
@@ -70,11 +70,11 @@ struct profile {
 	struct analysis		*analysis;
 	enum profile_by		by;
 	struct origins		*origins;	/* objects or lines, or NULL */
-	unsigned int		counters;	/* number for which the rows have costs */
+	unsigned int		counters;	/* counters with costs in rows */
 	struct profile_row	*row;
 	size_t			rows;
 	struct spreads		spreads;	/* spreads of all calls, by row */
-	bool			spread;		/* set if @spreads are wanted */
+	bool			spread;		/* set if @spreads are computed */
 	bool			no_memory;
 	/* Private to profile.c. */
 	uint64_t		points;
@@ -86,7 +86,7 @@ struct profile {
 
 /**
  * profile_read() - compute the profile of a trace
- * @profile:	the result, for profile_free() even after an error
+ * @profile:	the result, to be freed with profile_free() even after an error
  * @options:	path of the trace, and how to read it
  * @spread:	whether to also compute the spread of the calls' times
  * @live:	called when a pipe pauses, and about once a second otherwise; or
@@ -100,11 +100,11 @@ int profile_read(struct profile *profile, const struct options *options,
 /** profile_free() - close the trace and free the profile */
 void profile_free(struct profile *profile);
 
-/** profile_total() - return what counter @column counted in a row's outermost calls */
+/** profile_total() - return the count of counter @column in a row's outermost calls */
 uint64_t profile_total(const struct profile *profile, size_t row,
 		       unsigned int column);
 
-/** profile_self() - like profile_total(), excluding functions that it called */
+/** profile_self() - like profile_total(), but in all of the row's calls, excluding callees */
 uint64_t profile_self(const struct profile *profile, size_t row,
 		      unsigned int column);
 
@@ -114,7 +114,7 @@ uint64_t profile_self(const struct profile *profile, size_t row,
 void profile_name(const struct profile *profile, size_t row, char *text,
 		  unsigned int size);
 
-/** profile_what() - return what the rows are: "function", "object" or "line" */
+/** profile_what() - return the kind of the rows: "function", "object" or "line" */
 const char *profile_what(const struct profile *profile);
 
 /**

@@ -19,7 +19,7 @@ static int by_value(const void *a, const void *b)
 	return (one->value > two->value) - (one->value < two->value);
 }
 
-/* Set the ranks of sorted values, and return the sum of t^3 - t over all runs of t equal ones. */
+/* Set the ranks of sorted values. Return the sum of t^3 - t over all runs of t equal values. */
 static double set_ranks(struct ranked *ranked, unsigned int count)
 {
 	unsigned int first, end, i;
@@ -37,8 +37,8 @@ static double set_ranks(struct ranked *ranked, unsigned int count)
 }
 
 /*
- * Return the share of all possible choices of @as values whose sum of ranks differs from the mean
- * sum by at least @distance, or -1 if out of memory.
+ * Of all choices of @as values, return the share whose sum of ranks differs from the mean sum by at
+ * least @distance, or -1 if out of memory.
  */
 static double exact(const struct ranked *ranked, unsigned int count, unsigned int as, long distance)
 {
@@ -52,7 +52,10 @@ static double exact(const struct ranked *ranked, unsigned int count, unsigned in
 		return -1;
 	*ways = 1;
 	for (i = 0; i < count; i++)
-		/* The first i + 1 values have no choices of more; those rows are still 0. */
+		/*
+		 * No more than i + 1 values can be chosen from the first i + 1 ones, so further
+		 * rows are 0.
+		 */
 		for (k = as < i + 1 ? as : i + 1; k; k--)
 			for (sum = most; sum >= (long)ranked[i].rank; sum--)
 				ways[k * (most + 1) + sum] +=
@@ -96,7 +99,9 @@ double ranks_p(const double *a, unsigned int as, const double *b, unsigned int b
 	ties = set_ranks(ranked, count);
 	for (i = 0; i < count; i++)
 		sum += ranked[i].first ? ranked[i].rank : 0;
-	/* Testing one side is enough: the sums of both sides are equally far from their means. */
+	/*
+	 * Testing one side is sufficient: the sums of both sides differ equally from their means.
+	 */
 	sum = labs(sum - (long)as * (count + 1));
 	if (ranked[0].value == ranked[count - 1].value)
 		p = RANKS_SAME;

@@ -12,19 +12,19 @@
 #define RANKS_EXACT	40
 #define RANKS_FEW	8
 /*
- * A function is reported as changed only if the confidence is at least this high. It is also the
- * probability that no unchanged function is reported.
+ * Minimum confidence with which a function is reported as changed. It is also the probability that
+ * no unchanged function is reported.
  */
 #define RANKS_CONFIDENCE	0.99
 #define RANKS_SAME	2
 
 /**
- * ranks_p() - return the probability that chance alone makes two sides differ at least this much
+ * ranks_p() - return the probability that two sides differ at least this much by chance alone
  * @a:		the @as values of one side, at least one
  * @b:		the @bs values of the other side, at least one
  *
- * The test is two-sided and independent of how the values are distributed. Return RANKS_SAME if all
- * values are equal, so there is nothing to test, or -1 if out of memory.
+ * The test is two-sided and independent of the distribution of the values. Return RANKS_SAME if all
+ * values are equal, or -1 if out of memory.
  */
 double ranks_p(const double *a, unsigned int as, const double *b, unsigned int bs);
 

@@ -5,7 +5,7 @@
 
 #include "reorder.h"
 
-/* Room for twice the distance in bytes over which messages can be reordered. */
+/* Size of the window: twice the distance over which messages can be reordered. */
 #define WINDOW_BYTES	1024
 #define WINDOW_RECORDS	128
 /* Enough counters for most records. */
@@ -87,7 +87,7 @@ static inline void copy_counters(struct perfrec_record *to,
 	memcpy(to->delta, from->delta, size);
 }
 
-/* Not inlined, to let reorder_push() save fewer registers for the usual records. */
+/* Not inlined, so that reorder_push() saves fewer registers for ordinary records. */
 static __attribute__((noinline))
 void copy_all_counters(struct perfrec_record *to, const struct perfrec_record *from)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Puts a thread's records into the order in which it wrote them. When a thread moves to another
- * hart or channel, its last record on the old one can follow its first record on the new one in the
- * trace, because messages of two encoders can be reordered on their way to the sink.
+ * Sorts a thread's records into the order in which the thread wrote them. When a thread moves to
+ * another hart or channel, its last record before the move can follow its first record after it in
+ * the trace, because messages of two encoders can be reordered on their way to the sink.
  */
 #ifndef SIFIVE_TRACE_REORDER_H
 #define SIFIVE_TRACE_REORDER_H
@@ -16,7 +16,7 @@ typedef void (*reorder_give)(void *context, const struct perfrec_record *record)
 /** reorder_new() - create an empty window; return NULL if out of memory */
 struct reorder *reorder_new(reorder_give give, void *context);
 
-/** reorder_free() - free, without passing held records on; NULL is allowed */
+/** reorder_free() - free the window without passing held records on; NULL is allowed */
 void reorder_free(struct reorder *reorder);
 
 /** reorder_push() - add the next record of the file, and pass on the records that are due */

@@ -28,7 +28,7 @@ static unsigned int shift_of(uint64_t ticks)
 	return ticks < 2 * STEPS ? 0 : 63 - STEP_BITS - (unsigned int)__builtin_clzll(ticks);
 }
 
-/* Times below 2 * STEPS are in octaves 0 and 1, both of single ticks. */
+/* Times below 2 * STEPS are in octaves 0 and 1, both with steps of one tick. */
 static unsigned int octave_of(uint64_t ticks)
 {
 	return ticks < STEPS ? 0 : shift_of(ticks) + 1;
@@ -125,7 +125,7 @@ uint64_t spread_mean(const struct spreads *spreads, size_t row, unsigned int par
 	return mean > UINT64_MAX ? UINT64_MAX : (uint64_t)mean;
 }
 
-/* Return the middle of a step, limited to the range of times that occurred. */
+/* Return the middle of a step, limited to the range of the measured times. */
 static uint64_t middle(const struct spread *spread, unsigned int octave, unsigned int step)
 {
 	unsigned int shift = octave ? octave - 1 : 0;

@@ -16,7 +16,7 @@ struct spread;
  * @of:		distributions by row, or NULL if no call has a time
  * @rows:	length of @of
  * @bytes:	memory used by the distributions, at most SPREAD_BYTES
- * @full:	memory ran out: some calls are missing
+ * @full:	some calls are missing for lack of memory
  */
 struct spreads {
 	struct spread	**of;

@@ -29,10 +29,10 @@ struct stop {
 };
 
 /**
- * struct owner - a thread, or the code that is running on a source without a thread name
+ * struct owner - a thread, or the unnamed thread that runs on a source
  * @id:		thread id, or (1 << 32) + the source if the thread has no name
  * @resumed:	set if the thread has continued at @address on source @src, but its preceding stop
- *		has not been processed yet
+ *		is still to be processed
  */
 struct owner {
 	uint64_t	id;
@@ -101,8 +101,8 @@ static struct owner *running(struct steps *steps, unsigned int src)
 }
 
 /*
- * Sources are processed one after another, so the thread's continuation on another source may have
- * been processed before its stop here.
+ * Return whether the thread continued on another source that was processed before its stop here.
+ * Sources are processed one after another.
  */
 static bool went_on(const struct owner *owner, const struct flow_place *place)
 {
@@ -162,10 +162,7 @@ const struct block *steps_resume(struct steps *steps, const struct flow_place *p
 	if (!owner)
 		return NULL;
 	late = went_on(owner, place);
-	/*
-	 * If an earlier stop matches, the signal or trap handlers that were entered after it have
-	 * ended.
-	 */
+	/* If an earlier stop matches, the signal or trap handlers entered after it have ended. */
 	for (i = owner->stops; i--; ) {
 		top = &owner->stop[i];
 		if (address != top->address && !(top->from && leads_to(top->from, address)))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Finds instructions that the kernel or firmware executes for a program: probed instructions,
- * misaligned accesses, reads of inaccessible counters. No message reports such an instruction: the
- * program stops at it and continues after it.
+ * misaligned accesses, and reads of inaccessible counters. No message reports such an instruction:
+ * the flow stops before it and continues after it.
  */
 #ifndef SIFIVE_TRACE_STEPS_H
 #define SIFIVE_TRACE_STEPS_H

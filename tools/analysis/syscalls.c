@@ -34,7 +34,7 @@ static bool count(struct syscalls *syscalls, struct syscall_done *call)
 	return true;
 }
 
-/* Keep a call that has returned as long as a loss during the call may still be found. */
+/* Keep a returned call for as long as a loss during the call may be found. */
 static bool add(struct syscalls *syscalls, struct syscall_done *call)
 {
 	struct syscall_done *recent = &syscalls->recent[syscalls->recents % SYSCALLS_RECENT];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Computes the number and times of calls of each system call. */
+/* Counts the calls of each system call, and computes their times. */
 #ifndef SIFIVE_TRACE_SYSCALLS_H
 #define SIFIVE_TRACE_SYSCALLS_H
 
@@ -12,8 +12,8 @@
 #define SYSCALLS_MAX	1024
 
 /*
- * Number of returned calls with time off the CPU to keep, because a loss during such a call may be
- * found later.
+ * Number of returned calls with time off the CPU to keep: a loss during such a call may be found
+ * later.
  */
 #define SYSCALLS_RECENT	256
 
@@ -91,7 +91,7 @@ bool syscalls_push(struct syscalls *syscalls, struct syscall_now *now,
 		   const struct trace_switch *record, struct syscall_sums sums);
 
 /**
- * syscalls_lose() - mark a time range in which records are missing
+ * syscalls_lose() - mark the calls in a time range in which records are missing
  *
  * Calls in which the thread ran throughout are not affected.
  */
@@ -106,9 +106,7 @@ void syscalls_lose(struct syscalls *syscalls, uint64_t from, uint64_t to);
  */
 void syscalls_leave(struct syscall_now *now, struct syscall_sums sums, struct syscall_now *next);
 
-/**
- * syscalls_take_over() - let a thread begin within the system call @from, unless it is empty
- */
+/** syscalls_take_over() - begin a thread within the system call @from, unless that is empty */
 void syscalls_take_over(struct syscall_now *now, struct syscall_sums sums,
 			const struct syscall_now *from);
 

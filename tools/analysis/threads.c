@@ -17,7 +17,7 @@ struct entry {
 	struct thread		*thread;	/* created when needed */
 };
 
-/* Thread ids of Linux are below this. */
+/* Upper limit of Linux's thread ids. */
 #define TIDS		(1u << 22)
 
 struct threads {
@@ -38,8 +38,8 @@ struct threads {
 	struct thread		*recent[PERFREC_CHANNELS];
 	struct thread		*owner[PERFREC_CHANNELS];	/* latest thread named */
 	/*
-	 * Length of a lap of the timestamp, or 0 if unknown; and the current lap: see
-	 * find_by_time().
+	 * Ticks after which the timestamp wraps, or 0 if unknown; and what to add to times, by
+	 * channel: see find_by_time().
 	 */
 	uint64_t		lap;
 	uint64_t		shift[PERFREC_CHANNELS];
@@ -190,9 +190,7 @@ static struct thread *make_plain(struct threads *threads, unsigned int src,
 	return thread;
 }
 
-/*
- * Return the thread for records whose header is missing, on a channel that several threads share.
- */
+/* Return the thread for records without a header on a channel that several threads share. */
 static struct thread *lost_thread(struct threads *threads, unsigned int src,
 				  unsigned int channel)
 {
@@ -266,7 +264,7 @@ static struct thread *entry_thread(struct threads *threads, struct entry *entry)
 	return entry->thread;
 }
 
-/* Return the last entry of a channel that begins at or before @time and lasts until then. */
+/* Return the last entry of a channel that begins at or before @time, unless it ends earlier. */
 static struct entry *entry_at(const struct threads *threads,
 			      unsigned int channel, uint64_t time)
 {
@@ -302,7 +300,7 @@ struct thread *find_by_time(struct threads *threads, const struct perfrec_record
 		time = record->begin.time;
 		entry = entry_at(threads, channel, time);
 		threads->shift[channel] = 0;
-		/* The side-car file's times may begin one lap before the trace's. */
+		/* The side-car file's times may begin one wraparound before the trace's. */
 		if (!entry && threads->lap) {
 			entry = entry_at(threads, channel, time + threads->lap);
 			threads->shift[channel] = entry ? threads->lap : 0;
@@ -353,7 +351,7 @@ unsigned int threads_left_out(const struct threads *threads)
 	return threads->left_out;
 }
 
-/* Return a thread that is not in the side-car file, or NULL if there are too many of them. */
+/* Return a thread that is not in the side-car file, or NULL if there are too many such threads. */
 static struct thread *stranger(struct threads *threads, unsigned int channel,
 			       uint32_t tid)
 {
@@ -453,7 +451,7 @@ struct thread *threads_before(const struct threads *threads, const struct thread
 	return before->meta->tid == thread->tid ? before->thread : NULL;
 }
 
-/* Headers that name threads mark the channel as shared. */
+/* Called for a record of a channel that several threads share. */
 static __attribute__((noinline))
 struct thread *find_shared(struct threads *threads, const struct perfrec_record *record)
 {
@@ -464,7 +462,7 @@ struct thread *find_shared(struct threads *threads, const struct perfrec_record 
 	return find_again(threads, record);
 }
 
-/* Samples name their threads. */
+/* Called for a sample that may name its thread. */
 static __attribute__((noinline))
 struct thread *find_named(struct threads *threads, const struct perfrec_record *record)
 {

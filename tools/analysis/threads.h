@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Finds the thread of a record. A sample or a header may name the thread. Otherwise, with a
- * table of threads in the side-car file, the record belongs to the thread that owned the channel
- * at that time, on any source; without a table, and for other samples, each (source, channel)
+ * Finds the thread of a record. A sample or a header may name the thread. Otherwise, if the
+ * side-car file has a table of threads, the record belongs to the thread that owned the channel at
+ * that time, on any source. Without a table, and for other samples, each pair of source and channel
  * counts as a thread. If a missing header may have named another thread, the thread is unknown.
  */
 #ifndef SIFIVE_TRACE_THREADS_H
@@ -14,12 +14,12 @@
 #include "perfrec/perfrec.h"
 
 /*
- * Channel number of records generated from instruction trace: real stores never have it, because
- * stores to this stimulus register are not traced.
+ * Channel number of records generated from instruction trace. No store has it, because stores to
+ * this stimulus register are not traced.
  */
 #define THREADS_FLOW_CHANNEL	SIFIVE_TRACE_INSTRUCTION_OWNER
 
-/* Limit on threads named only by the trace; further threads are unknown, but counted. */
+/* Maximum number of threads named only by the trace; further threads are unknown, but counted. */
 #define THREADS_STRANGERS	4096
 
 /**
@@ -52,7 +52,7 @@ struct threads;
 struct threads *threads_new(const struct meta *meta);
 
 /**
- * threads_wrap() - set how the trace's timestamps wrap around; call this before any search
+ * threads_wrap() - set where the trace's timestamps wrap around; call this before any search
  * @ts_mask:	maximum timestamp
  *
  * Times of the trace are unwrapped; those of the side-car file are not.
@@ -62,7 +62,10 @@ void threads_wrap(struct threads *threads, uint64_t ts_mask);
 /** threads_free() - free the set, but not the threads' @state; NULL is allowed */
 void threads_free(struct threads *threads);
 
-/** threads_share() - record that several threads may share @channel: a header names its thread */
+/**
+ * threads_share() - record that several threads may share @channel, because one of its headers
+ * names a thread
+ */
 void threads_share(struct threads *threads, unsigned int channel);
 
 /** threads_shared() - return whether a channel's records may belong to several threads */
@@ -81,7 +84,7 @@ struct thread *threads_find(struct threads *threads,
 			    const struct perfrec_record *record);
 
 /**
- * threads_named() - find the thread that had an id at a given time; return NULL if out of memory
+ * threads_named() - find the thread that had an id at a given time; return NULL if out of memory,
  * or if there are too many threads
  */
 struct thread *threads_named(struct threads *threads, uint32_t tid,
@@ -94,8 +97,9 @@ unsigned int threads_left_out(const struct threads *threads);
 struct thread *threads_before(const struct threads *threads, const struct thread *thread);
 
 /**
- * threads_process() - return the name of a process's latest program. If that is unknown, return the
- * name of its first thread, if samples, switches or instruction trace name it; otherwise NULL
+ * threads_process() - return the name of a process's latest program. If it is unknown, return the
+ * name of the first thread, if samples, switches or instruction trace name that thread; otherwise
+ * NULL
  */
 const char *threads_process(const struct meta *meta, int64_t pid);
 

@@ -25,7 +25,7 @@ struct frame {
 };
 
 /**
- * struct owner - a thread, or the code that is running on a source without a thread name
+ * struct owner - a thread, or the unnamed thread that runs on a source
  * @id:		thread id, or (1 << 32) + the source if the thread has no name
  * @interrupted: address at which the owner's latest trap occurred, or 0 if unknown
  * @last:	the block at whose end the owner last stopped, or NULL if it stopped within a block
@@ -62,15 +62,14 @@ struct function {
 
 /**
  * struct track - the code that is running on a source
- * @last:	the latest block that was executed to the end
+ * @last:	the latest block that was executed to its end
  * @resume:	the next instruction need not follow from the latest one
  * @lost:	instructions before the next one are missing
  * @trapped:	set if this code is a trap handler
  * @away:	the code since the latest event is missing or omitted
  * @switches:	the kernel has named the thread to which it will switch, @next
  * @gap:	instructions are missing up to the next one
- * @ran:	number of instructions executed in the function at @within that have not been passed
- *		on yet
+ * @ran:	number of instructions in the function at @within to pass on
  */
 struct track {
 	struct owner		*owner;
@@ -107,7 +106,10 @@ struct flows {
 	struct hash	hash;
 };
 
-/** owners_new_track() - create a source's track; NULL if out of memory, which @flows records */
+/**
+ * owners_new_track() - create a source's track, or return NULL if out of memory, which @flows
+ * records
+ */
 struct track *owners_new_track(struct flows *flows, unsigned int src);
 
 /** owners_track() - return a source's track, or NULL if out of memory, which @flows records */
@@ -128,7 +130,7 @@ void owners_context(struct flows *flows, struct track *track, const struct flow_
  * owners_next() - record that the kernel is switching to thread @tid
  *
  * The current thread runs until __switch_to() returns. If the kernel's code is not followed, the
- * switch takes effect now.
+ * switch takes effect immediately.
  */
 void owners_next(struct flows *flows, struct track *track, uint64_t tid);
 
@@ -138,7 +140,7 @@ void owners_switched(struct flows *flows, struct track *track, const struct flow
 /**
  * owners_skipped() - record that the return of __switch_to() may be missing
  *
- * If a switch is due, it takes effect now, and the thread's next call is marked.
+ * If a switch is due, it takes effect immediately, and the thread's next call is marked.
  */
 void owners_skipped(struct flows *flows, struct track *track);
 

@@ -27,7 +27,7 @@ static uint32_t *find_slot(struct tree *tree, uint32_t parent, uint32_t function
 	return hash_find(&tree->costs.hash, key(parent, function), key_of, tree->node);
 }
 
-/* The root is not in the hash table, so no slot has to be found for it. */
+/* The root is not in the hash table, so it needs no slot. */
 static void fill_slots(struct tree *tree)
 {
 	hash_fill(&tree->costs.hash, 1, tree->nodes, key_of, tree->node);
@@ -69,7 +69,7 @@ void tree_free(struct tree *tree)
 
 /* ---- the lightest subtrees become "(others)" ---------------------------- */
 
-/* For a call without a node, frame->user is its caller's node plus this. */
+/* For a call without a node, frame->user is the caller's node plus NO_NODE. */
 #define NO_NODE		(1ull << 32)
 
 /* Threads and the root are not calls. */
@@ -79,7 +79,7 @@ static bool is_call(const struct tree *tree, uint32_t node)
 	       !(tree->by_thread && tree->node[node].parent == TREE_ROOT);
 }
 
-/* Mark node @keep, the nodes of open calls, and their ancestors as live: they are kept. */
+/* Mark the nodes to keep as live: node @keep, the nodes of open calls, and their ancestors. */
 static void mark_live(struct tree *tree, uint32_t keep)
 {
 	struct threads *threads = analysis_threads(tree->analysis);
@@ -91,7 +91,7 @@ static void mark_live(struct tree *tree, uint32_t keep)
 		tree->node[node].live = !is_call(tree, node);
 	for (t = 0; t < threads_count(threads); t++) {
 		thread = threads_get(threads, t)->state;
-		/* The innermost call may have no node yet. */
+		/* The innermost call may not have a node. */
 		for (i = 0; thread && i < thread->depth; i++)
 			if ((uint32_t)thread->frame[i].user < tree->nodes)
 				tree->node[(uint32_t)thread->frame[i].user].live = true;
@@ -116,8 +116,8 @@ static void weigh_subtrees(struct tree *tree)
 }
 
 /*
- * Return the weight that at most a third of the nodes exceed, determined one byte at a time, the
- * most significant one first.
+ * Return the weight that at most a third of the nodes exceed. It is determined one byte at a time,
+ * beginning with the most significant one.
  */
 static uint64_t least_weight(const struct tree *tree)
 {
@@ -149,7 +149,7 @@ static void add_counts(struct tree *tree, uint32_t to, uint32_t from, bool total
 		sum[c] += add[c];
 }
 
-/* Add the costs of a node to another one: its caller or a sibling. */
+/* Add the costs of a node to its caller or, if @beside is set, to a sibling. */
 static void fold(struct tree *tree, uint32_t to, uint32_t from, bool beside)
 {
 	struct tree_node *sum = &tree->node[to];
@@ -169,7 +169,7 @@ static void fold(struct tree *tree, uint32_t to, uint32_t from, bool beside)
 
 /**
  * struct pruning - which nodes to keep
- * @least:	nodes of at most this weight are dropped, unless they are live
+ * @least:	nodes of at most this weight are merged, unless they are live
  * @map:	the new index of a node, or TREE_NONE
  * @others:	the child "(others)" of each node
  */
@@ -186,7 +186,7 @@ static bool is_light(const struct pruning *pruning, uint32_t node)
 	       pruning->tree->weight[node] <= pruning->least;
 }
 
-/* Light subtrees of a node are merged into the first of them, "(others)". */
+/* Merge the light subtrees of each node into the first one, "(others)". */
 static void fold_light(struct pruning *pruning)
 {
 	struct tree *tree = pruning->tree;
@@ -216,7 +216,7 @@ static void fold_light(struct pruning *pruning)
 	}
 }
 
-/* Close the gaps; callers still precede the functions that they call. */
+/* Close the gaps; callers continue to precede the functions that they call. */
 static void compact(struct pruning *pruning)
 {
 	struct tree *tree = pruning->tree;
@@ -255,7 +255,7 @@ static void move_frames(const struct pruning *pruning)
 	}
 }
 
-/* Free nodes, but not node @keep, whose new index is returned. */
+/* Free nodes other than @keep, whose new index is returned. */
 static uint32_t prune(struct tree *tree, uint32_t keep)
 {
 	struct pruning pruning = { .tree = tree };
@@ -285,7 +285,7 @@ static uint32_t prune(struct tree *tree, uint32_t keep)
 
 /* ---- calls ------------------------------------------------------------- */
 
-/* Return the node or, if there is no room, @parent with NO_NODE. */
+/* Return the node, or @parent with NO_NODE if memory is full. */
 static uint64_t child(struct tree *tree, uint32_t parent, uint32_t function)
 {
 	unsigned int wanted = analysis_counters(tree->analysis)->count;
@@ -450,7 +450,7 @@ bool tree_is_unsure(const struct tree *tree, uint32_t node, int weight, bool sel
 		(self ? tree_self(tree, node, unknown) : tree_total(tree, node, unknown)));
 }
 
-/* Global, because qsort() passes no context to the comparison. */
+/* Global variables, because qsort() passes no context to the comparison. */
 static const struct tree *sorted_tree;
 static int sorted_weight;
 
@@ -489,7 +489,7 @@ void tree_finish(struct tree *tree, int weight)
 		tree->node[i].child = TREE_NONE;
 		tree->node[i].next = TREE_NONE;
 	}
-	/* The root and the threads hold the sums of their children. */
+	/* The costs of the root and of threads are the sums of their children's. */
 	for (i = tree->nodes - 1; i; i--) {
 		struct tree_node *parent = &tree->node[tree->node[i].parent];
 		uint64_t *from = costs_of(&tree->costs, i);

@@ -16,7 +16,7 @@
 #define TREE_NONE	UINT32_MAX
 
 /**
- * struct tree_node - a function, called by one call path
+ * struct tree_node - a function with a call path
  * @function:	number of the function in the analysis; for a child of the root of a tree by thread,
  *		the thread's id
  * @depth:	number of enclosing calls, or 0 for a function without a caller
@@ -58,7 +58,7 @@ struct tree {
 	struct tree_node	*node;		/* node 0 is the root */
 	uint32_t		nodes;
 	bool			full;		/* some calls have been moved to "(others)" */
-	/* The rest is private to tree.c. */
+	/* The following members are private to tree.c. */
 	struct costs		costs;
 	uint64_t		*weight;
 	bool			stuck;

@@ -39,7 +39,7 @@ struct event {
  * @event:	the events
  * @events:	number of events
  * @column:	the column with a turn's cycles, by turn
- * @cycles:	the column of all cycles, or COUNTERS_NONE until there is one
+ * @cycles:	the column of all cycles, or COUNTERS_NONE before it exists
  * @all:	cycles of all records, regardless of the turn
  * @counted:	cycles of records within turns
  * @longest:	ticks between two records beyond which an equal turn number may mean a later
@@ -70,12 +70,12 @@ bool turns_refuse(const struct input *input, const char *option)
 {
 	if (!turns_in(&input->meta))
 		return false;
-	report("%s: %s: events took turns on the counters, and SiFive's decoder would show their counts as those of one event: record fewer events, or use sifive-trace report",
+	report("%s: %s: events took turns on the counters, and SiFive's decoder would show their counts as those of one event; record fewer events, or use sifive-trace report",
 	       input->options->path, option);
 	return true;
 }
 
-/* Return the next column; the limit on events in a side-car file guarantees that there is room. */
+/* Return a new column. The limit on events in a side-car file ensures that one is free. */
 static unsigned int add_column(struct counters *counters, unsigned int turn, bool hidden)
 {
 	const unsigned int c = counters->count++;
@@ -109,8 +109,8 @@ static void add_event(struct turns *turns, struct counters *counters,
 }
 
 /*
- * Round numbers have few bits, so they repeat. A thread that wrote no record for half of the
- * repetition period may be in a later round with the same number.
+ * Round numbers have few bits, so they repeat. If a thread wrote no record for half of the period,
+ * it may be in a later round with the same number.
  */
 static uint64_t longest(const struct turns *turns, const struct meta *meta)
 {
@@ -198,7 +198,7 @@ bool turns_change(const struct perfrec_record *record, unsigned int i)
 	       (record->value[i] ^ (before & counters_mask(record, i))) >> shift_of(record, i);
 }
 
-/* What a record's counters that take turns have counted since the previous record. */
+/* Counts since the previous record, for counters that take turns. */
 struct since {
 	uint32_t	mask;		/* mask of counters, by number */
 	uint64_t	period;		/* numbers of turn and round */
@@ -234,10 +234,7 @@ static bool goes_on(struct turns_last *last, const struct perfrec_record *record
 	return same && since->mask;
 }
 
-/*
- * Return whether so little time has passed since the previous record that an equal turn number
- * means the same turn.
- */
+/* Return whether the previous record is so recent that an equal turn number means the same turn. */
 static bool is_near(const struct turns *turns, struct turns_last *last,
 		    const struct perfrec_record *record)
 {
@@ -309,10 +306,10 @@ unsigned int turns_column(const struct turns *turns, unsigned int column)
 }
 
 /*
- * The total is the ratio of counts to cycles, times all cycles. Its error is estimated by treating
- * the turns as a sample: from how much the count of each turn differs from the count that the ratio
- * predicts. Nothing is known about the cycles between two turns, for example while the kernel
- * switches turns: the event may not occur in them at all.
+ * The total is the ratio of counts to cycles, times all cycles. To estimate its error, the turns
+ * are treated as a sample: the count of each turn is compared with the count that the ratio
+ * predicts. For cycles outside of turns, such as those in which the kernel switches turns, nothing
+ * is known: the event may not occur in them at all.
  */
 void turns_estimate(const struct turns *turns, unsigned int column,
 		    struct turns_estimate *estimate)

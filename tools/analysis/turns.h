@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Counts events that take turns on the counters. The upper bits of a counter value identify its
- * turn: if two values of a thread have equal upper bits, their difference is a count of the turn's
- * event. Events between two records of different turns are not counted.
+ * turn: if two values of a thread have equal upper bits, their difference is the number of the
+ * turn's events. Events between two records of different turns are not counted.
  *
- * Each event has a column with its count, and each turn has a column with the cycles in which it
- * was counted. A function's count is scaled up to all of its cycles: count * all cycles / cycles of
- * the turn.
+ * Each event has a column with its count, and each turn has a column with the cycles in which its
+ * events were counted. A function's count is scaled to all of the function's cycles: count * all
+ * cycles / cycles of the turn.
  */
 #ifndef SIFIVE_TRACE_TURNS_H
 #define SIFIVE_TRACE_TURNS_H
@@ -20,8 +20,7 @@
 struct turns;
 
 /*
- * Counter values of a thread's or stream's previous record, with which the next record's are
- * compared.
+ * Counter values of a thread's or stream's previous record, to compare with those of the next one.
  */
 struct turns_last {
 	bool		known;
@@ -35,7 +34,7 @@ struct turns_last {
 };
 
 /**
- * struct turns_estimate - how well the total of an event is known
+ * struct turns_estimate - accuracy of an event's total
  * @share:	fraction of the cycles during which the event was counted
  * @error:	relative error of the total, not exceeded with a probability of 95 %; negative if
  *		unknown
@@ -67,10 +66,9 @@ unsigned int turns_in(const struct meta *meta);
 bool turns_refuse(const struct input *input, const char *option);
 
 /**
- * turns_count() - compute what has been counted since the previous record of @last
- * @last:	previous record of the thread, or of the stream if counts are per hart; updated
- * @whole:	regardless of turns, the difference between the record's counts and the
- *		previous ones is valid
+ * turns_count() - compute the counts since the previous record, @last
+ * @last:	the previous record of the thread, or of the stream if counts are per hart; updated
+ * @whole:	the differences from the previous record's counts are valid, apart from turns
  * @cycles:	cycles between the two records, valid if @whole is set
  * @shown:	whether the estimates include these counts
  * @delta:	set to the counts, by column
@@ -97,7 +95,7 @@ unsigned int turns_cycles(const struct turns *turns);
 /** turns_column() - return the column with the cycles of a column's turn */
 unsigned int turns_column(const struct turns *turns, unsigned int column);
 
-/** turns_estimate() - estimate how well a column's total is known, after the trace has been read */
+/** turns_estimate() - estimate the accuracy of a column's total, after the trace has been read */
 void turns_estimate(const struct turns *turns, unsigned int column,
 		    struct turns_estimate *estimate);
 

@@ -14,7 +14,7 @@
 #include "hash.h"
 
 /*
- * Blocks are allocated this many at a time and never moved, so that pointers to them remain valid.
+ * Number of blocks to allocate at a time. Blocks are never moved, so pointers to them remain valid.
  */
 #define CHUNK_BITS	10
 #define CHUNK		(1u << CHUNK_BITS)
@@ -28,7 +28,7 @@ struct segment {
 	uint8_t		*code;
 };
 
-/* A file. It has no segments if it could not be read; that has been reported. */
+/* A file. If it could not be read, which has been reported, it has no segments. */
 struct file {
 	struct file	*next;
 	char		*path;
@@ -39,7 +39,7 @@ struct file {
 
 struct code {
 	struct symbols	*symbols;
-	bool		timed;		/* code_when() has set the time of lookups */
+	bool		timed;		/* code_when() has set a time */
 	bool		time_known;
 	uint64_t	time;
 	enum meta_calls	calls;
@@ -95,10 +95,7 @@ void code_free(struct code *code)
 
 /* ---- files ------------------------------------------------------------- */
 
-/*
- * A file with only debug information has section headers for the code, but not the code
- * itself.
- */
+/* A file that contains only debug information has section headers for the code, but no code. */
 static bool has_code(Elf *elf)
 {
 	Elf_Scn *scn = NULL;
@@ -155,12 +152,12 @@ static void read_file(struct code *code, struct file *file, int fd)
 
 	if (fstat(fd, &status) || !elf || elf_kind(elf) != ELF_K_ELF ||
 	    elf_getphdrnum(elf, &count) || !has_code(elf)) {
-		report("%s: contains no code: the flow through this file is missing", file->path);
+		report("%s: contains no code: the flow in this file is missing", file->path);
 		elf_end(elf);
 		return;
 	}
 	file->rv32 = gelf_getclass(elf) == ELFCLASS32;
-	/* Normal files have a few program headers; a damaged one may have many. */
+	/* Ordinary files have a few program headers; a damaged one may have many. */
 	if (count > 4096)
 		count = 4096;
 	file->segment = calloc(count, sizeof(*file->segment));
@@ -168,7 +165,7 @@ static void read_file(struct code *code, struct file *file, int fd)
 		if (header.p_type != PT_LOAD || !(header.p_flags & PF_X))
 			continue;
 		if (!read_segment(code, file, fd, &header, (uint64_t)status.st_size)) {
-			report("%s: too much code: part of the code is missing", file->path);
+			report("%s: part of the code is missing: too much code", file->path);
 			break;
 		}
 	}
@@ -192,7 +189,7 @@ static struct file *open_file(struct code *code, const char *path)
 	elf_version(EV_CURRENT);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0) {
-		report("%s: cannot read its code: %s", path, strerror(errno));
+		report("%s: cannot read the code: %s", path, strerror(errno));
 		return file;
 	}
 	read_file(code, file, fd);
@@ -285,7 +282,7 @@ static uint64_t place_of(const void *code, uint32_t number)
 	return code_get(code, number - 1)->place;
 }
 
-/* Make room for one more block. */
+/* Allocate memory for one more block, if necessary. */
 static bool make_room(struct code *code)
 {
 	struct block **chunks;
@@ -315,7 +312,7 @@ static bool make_room(struct code *code)
 	return true;
 }
 
-/* Read instructions up to the first one that may not lead to the next. */
+/* Read instructions up to the first one that may not lead to its successor in memory. */
 static bool read_block(struct block *block, const uint8_t *bytes, uint64_t size)
 {
 	struct instruction one = { .kind = FLOW_NEXT }, before;
@@ -403,8 +400,8 @@ struct block *code_block(struct code *code, uint64_t address)
 }
 
 /*
- * If several objects had this address, the block depends on the time, so it is looked up each time
- * instead of being linked.
+ * If several objects had this address, the block depends on the time, so it is looked up on each
+ * use instead of being linked.
  */
 struct block *code_find(struct code *code, uint64_t address, struct block **link)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Reads the code executed in a trace from the ELF files of its objects, as blocks: each block is
- * read once, when the flow first reaches it.
+ * Reads the code that a trace executed from the ELF files of its objects. The code is divided into
+ * blocks; each block is read once, when the flow first reaches it.
  */
 #ifndef SIFIVE_TRACE_CODE_H
 #define SIFIVE_TRACE_CODE_H
@@ -32,8 +32,8 @@
  * @rv32:	set for RV32 code
  * @id:		number of the block, starting at 0
  * @place:	@start as from symbols_place()
- * @way:	the block after it and the block at @target, each set when first needed;
- *		indexed by whether the branch was taken
+ * @way:	the next block in memory and the block at @target, each set on first use; indexed by
+ *		whether the branch was taken
  */
 struct block {
 	uint64_t	start;
@@ -78,7 +78,7 @@ struct code *code_new(struct symbols *symbols, enum meta_calls calls);
 void code_free(struct code *code);
 
 /**
- * code_when() - set the time of further lookups, which is initially the symbols' time
+ * code_when() - set the time of later lookups; initially, it is the symbols' time
  * @known:	whether the time is known
  * @time:	time in ticks
  *
@@ -103,16 +103,19 @@ struct block *code_block(struct code *code, uint64_t address);
  */
 const uint8_t *code_bytes(struct code *code, uint64_t place, uint64_t *size, bool *rv32);
 
-/** code_is_kernel() - whether an address is in the kernel's upper half of the address space */
+/**
+ * code_is_kernel() - return whether an address is in the upper half of the address space, which is
+ * the kernel's
+ */
 static inline bool code_is_kernel(uint64_t address)
 {
 	return address >> 63;
 }
 
-/** code_is_probes() - return whether an address is where the kernel executes probed instructions */
+/** code_is_probes() - return whether the kernel executes probed instructions at an address */
 bool code_is_probes(const struct code *code, uint64_t address);
 
-/* Size in bytes of the code to which a signal handler returns. */
+/* Size of the code to which a signal handler returns, in bytes. */
 #define CODE_TRAMPOLINE		8
 
 /**
@@ -149,13 +152,13 @@ static inline unsigned int code_instructions(const struct block *block, unsigned
 /** code_is_boundary() - return whether an instruction ends @halfwords after a block's start */
 bool code_is_boundary(const struct block *block, unsigned int halfwords);
 
-/** code_blocks() - return the number of blocks so far */
+/** code_blocks() - return the number of blocks that have been read */
 uint32_t code_blocks(const struct code *code);
 
 /** code_get() - return block number @id */
 struct block *code_get(const struct code *code, uint32_t id);
 
-/** code_full() - return whether blocks are missing because of the limit or lack of memory */
+/** code_full() - return whether blocks are missing because of the limit, or for lack of memory */
 bool code_full(const struct code *code);
 
 struct block *code_find(struct code *code, uint64_t address, struct block **link);

@@ -21,7 +21,7 @@
 /* Option of LLVMSetDisasmOptions(): print numbers in hexadecimal. */
 #define PRINT_HEX	2
 
-/* The functions of llvm-c/Disassembler.h and llvm-c/Target.h that are used. */
+/* The required functions of llvm-c/Disassembler.h and llvm-c/Target.h. */
 struct library {
 	void	(*target_info)(void);
 	void	(*target_mc)(void);

@@ -32,7 +32,7 @@ void disassembler_free(struct disassembler *disassembler);
 void disassembler_text(struct disassembler *disassembler, bool rv32, const uint8_t *code,
 		       unsigned int halfwords, uint64_t address, char *text, size_t size);
 
-/* A hint for the user if there is no library. */
+/* The note to print if no library was found. */
 #define DISASSEMBLER_MISSING	"instructions are shown as numbers: the library libLLVM was not found (Debian: libllvm14 or newer)"
 
 #endif /* SIFIVE_TRACE_DISASSEMBLER_H */

@@ -22,9 +22,9 @@
 #define TCODE_VENDOR_LAST	62
 
 /*
- * A source: its waiting messages, its path up to where it has been checked, and its path up to
- * where it has been shown. @starts: the latest message shown is the Sync message that starts the
- * flow. @named: an Ownership message has followed the latest Sync message for tracing on.
+ * A source: its waiting messages, its path as far as it has been checked, and its path as far as it
+ * has been shown. @starts: the latest message shown is the Sync message that starts the flow.
+ * @named: an Ownership message has followed the latest Sync message for tracing on.
  */
 struct source {
 	struct walk		checked;
@@ -138,7 +138,7 @@ static bool set_resource(struct walk_message *to, const struct nexus_message *fr
 	}
 }
 
-/* Return whether the message makes sense. */
+/* Return whether the message is valid. */
 static bool convert(struct walk_message *to, const struct nexus_message *from)
 {
 	*to = (struct walk_message){
@@ -210,7 +210,7 @@ static void lose(struct source *source, enum flow_gap why, uint64_t offset)
 	emit(walk, &event);
 	walk_lose(walk);
 	walk_lose(&source->checked);
-	/* Keep the mode, even if only messages that are not shown have revealed it. */
+	/* Keep the mode, even if only dropped messages have revealed it. */
 	walk->mode = source->checked.mode;
 }
 
@@ -250,7 +250,10 @@ static void show(struct flow *flow, struct source *source, unsigned int count)
 	source->waiting -= i;
 	memmove(source->queue, source->queue + i, source->waiting * sizeof(source->queue[0]));
 	flow->stats.instructions += source->shown.instructions - before;
-	/* A checked message can contradict the code if one object replaced another at this tick. */
+	/*
+	 * A checked message can contradict the code if one object replaced another at the message's
+	 * time.
+	 */
 	if (i < count)
 		drop(flow, source, FLOW_GAP_CONTRADICTION);
 }
@@ -293,7 +296,10 @@ static void follow(struct flow *flow, struct source *source, struct walk_message
 	show(flow, source, source->waiting);
 }
 
-/* Called for a TCODE that N-Trace does not define: damage, or a vendor-defined message. */
+/*
+ * Called for a TCODE that N-Trace does not define, because of damage, or because it is
+ * vendor-defined.
+ */
 static int unknown(struct flow *flow, const struct nexus_message *message)
 {
 	struct source *source = flow->source[message->src];
@@ -305,8 +311,8 @@ static int unknown(struct flow *flow, const struct nexus_message *message)
 }
 
 /*
- * The kernel turns the trace on and then names the thread that is running, so the waiting messages
- * show instructions of this thread. Then it names the thread to which it is about to switch.
+ * The kernel turns the trace on and then names the running thread, to which the waiting messages
+ * belong. Later, it names each thread to which it is about to switch.
  */
 static void begin_context(struct flow *flow, struct source *source,
 			  struct walk_message *message)
@@ -375,7 +381,9 @@ void flow_damaged(struct flow *flow, const struct nexus_message *gap)
 {
 	unsigned int i;
 
-	/* If timestamps show that messages are missing, the code usually contradicts the flow. */
+	/*
+	 * If messages are missing according to timestamps, the code usually contradicts the flow.
+	 */
 	if (gap->gap == NEXUS_GAP_ALIGN || gap->gap == NEXUS_GAP_TRUNCATED ||
 	    gap->gap == NEXUS_GAP_TIMES)
 		return;
@@ -462,7 +470,7 @@ void flow_summary(const struct flow_stats *stats, const char *name)
 		report("%s: %" PRIu64 " messages of instruction trace are not shown", name,
 		       stats->missed);
 	if (stats->full)
-		report("%s: too much code: part of the flow is missing: name fewer files with -e, or read a part of the trace", name);
+		report("%s: part of the flow is missing: too much code; specify fewer files with -e, or read a part of the trace", name);
 }
 
 const char *flow_sync_name(unsigned int sync)

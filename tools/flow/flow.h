@@ -4,11 +4,12 @@
  * branch histories (HTM), with or without implicit returns.
  *
  * A source's flow is known after its first Sync message. Later flow is held back until the next
- * Sync message confirms it, or until tracing stops, because a message that contradicts the code
- * shows that bytes are damaged, but not where. After a contradiction, everything held back becomes
- * a gap, and the flow continues at the next Sync message. So every instruction between two gaps was
- * executed, and none are missing. If a thread continues on another source before a Sync message has
- * confirmed its last instructions on this one, these are shown without.
+ * Sync message confirms it, or until tracing stops. This is because a message that contradicts the
+ * code shows that earlier bytes are damaged, but not which ones. After a contradiction, the flow
+ * that was held back becomes a gap, and the flow continues at the next Sync message. Thus every
+ * instruction between two gaps was executed, and none are missing. If a thread continues on another
+ * source before a Sync message has confirmed its last instructions on this one, they are shown
+ * without confirmation.
  *
  *	messages ─▶ queue ─▶ checked ─▶ at a Sync: shown
  */
@@ -27,7 +28,7 @@
  * waiting for a Sync message.
  */
 #define FLOW_QUEUE		1024
-/* Maximum number of return addresses in an encoder's call stack, which forgets older ones. */
+/* Maximum number of return addresses in an encoder's call stack; older ones are discarded. */
 #define FLOW_STACK		1023
 
 /* Reasons why instructions are missing. */
@@ -39,14 +40,14 @@ enum flow_gap {
 	FLOW_GAP_NO_CODE,	/* no file contains the code */
 	FLOW_GAP_KERNEL,	/* no file contains the kernel's code */
 	FLOW_GAP_LEFT_OUT,	/* code whose calls were not requested */
-	FLOW_GAP_NO_RETURN,	/* an implicit return to a call that was not seen */
+	FLOW_GAP_NO_RETURN,	/* an implicit return to an unknown caller */
 	FLOW_GAP_NO_SYNC,	/* messages before a Sync message */
 	FLOW_GAPS
 };
 
 /* How messages report the outcomes of conditional branches. */
 enum flow_mode {
-	FLOW_UNKNOWN_MODE,	/* mode not yet known */
+	FLOW_UNKNOWN_MODE,	/* no message has shown the mode */
 	FLOW_BTM,		/* one message for each taken branch */
 	FLOW_HTM,		/* branch histories */
 };
@@ -55,7 +56,7 @@ enum flow_what {
 	FLOW_STARTS,	/* @reason: SYNC */
 	FLOW_STOPS,	/* @reason: EVCODE */
 	FLOW_LOST,	/* @reason: enum flow_gap; @address: the first missing instruction */
-	FLOW_EXCEPTION,	/* @reason: BTYPE; @address: where it occurred */
+	FLOW_EXCEPTION,	/* @reason: BTYPE; @address: where the exception occurred */
 	FLOW_CONTEXT,	/* @address: PROCESS of the thread that runs here */
 	FLOW_SWITCHES,	/* @address: PROCESS of the thread that the kernel is switching to */
 };
@@ -88,7 +89,7 @@ struct flow_run {
 };
 
 /**
- * struct flow_place - the place of a run or event in the trace
+ * struct flow_place - the place of a run or an event in the trace
  * @src:	source
  * @offset:	offset of the message that shows it, in bytes
  * @before, @time: times of the source's previous message, and of the message at @offset
@@ -135,7 +136,7 @@ struct flow_ops {
  * @messages:	messages of instruction trace
  * @missed:	messages in gaps
  * @syncs:	Sync messages
- * @confirmed:	Sync messages whose address the flow had reached
+ * @confirmed:	Sync messages that confirmed the flow's address
  * @instructions: instructions that were executed
  * @full:	part of the code is missing because it exceeded a limit
  * @gaps:	number of gaps, by enum flow_gap
@@ -162,7 +163,7 @@ struct flow;
  */
 struct flow *flow_new(struct code *code, const struct flow_ops *ops, void *context);
 
-/** flow_free() - free the flow; NULL is allowed */
+/** flow_free() - free a flow reader; NULL is allowed */
 void flow_free(struct flow *flow);
 
 /**
@@ -183,8 +184,8 @@ int flow_message(struct flow *flow, const struct nexus_message *message);
 void flow_damaged(struct flow *flow, const struct nexus_message *gap);
 
 /**
- * flow_flush() - show waiting messages, at the end of the trace or when a pipe has no more data for
- * now
+ * flow_flush() - show waiting messages, at the end of the trace or when no more data has arrived in
+ * a pipe
  */
 void flow_flush(struct flow *flow);
 

@@ -35,7 +35,7 @@ enum flow_kind {
  * @constant:	the value that lui or auipc loads into register @rd
  * @rd:		the register that lui or auipc loads, or 0 for other instructions
  * @rs:		the register that an indirect jump, call or return uses
- * @offset:	the offset that it adds to @rs
+ * @offset:	the offset that the instruction adds to @rs
  */
 struct instruction {
 	uint8_t		kind;
@@ -52,7 +52,7 @@ struct instruction {
  * @code:	bytes of the instruction
  * @size:	bytes at @code
  * @address:	address of the instruction
- * @rv32:	addresses are 32 bits wide
+ * @rv32:	the code is RV32
  * @instruction: the result
  *
  * Return: its length in halfwords, or 0 if it extends beyond @size bytes.

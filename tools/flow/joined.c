@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Puts records into the flow of instructions: see joined.h. */
+/* Places records in the flow of instructions: see joined.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
  * complete.
  */
 #define WAITING		(3 * TRACE_SETTLE_BRANCHES)
-/* Maximum number of waiting records of all sources; the flow of some traces never reaches them. */
+/* Maximum number of waiting records of all sources; in some traces, the flow never reaches them. */
 #define RECORDS_MAX	8192
 
 /* A copy of a header, because the decoder keeps only a stream's newest ones. */
@@ -26,11 +26,11 @@ struct pending {
 	struct pending		*next;
 	struct perfrec_record	record;
 	struct kept		*kept;		/* NULL if the record has no header */
-	bool			late;		/* the flow had already passed its position */
+	bool			late;		/* the flow had passed its position */
 };
 
 /**
- * struct lane - what waits for a source's flow
+ * struct lane - messages and records that wait for a source's flow
  * @message:	waiting messages: a ring of WAITING elements, in which @messages messages begin at
  *		@first
  * @oldest, @newest: waiting records, ordered by place
@@ -38,8 +38,7 @@ struct pending {
  * @context:	the latest Ownership message's context
  * @leaving:	the context before that one, or 0 if none of its instructions are waiting
  * @shown:	file offset of the latest run or event
- * @held:	file offset at which instruction trace stopped within a record that is not complete
- *		yet, or 0 if there is none
+ * @held:	file offset at which instruction trace stopped within an incomplete record, or 0
  */
 struct lane {
 	struct nexus_message	message[WAITING];
@@ -129,7 +128,7 @@ static void give_all(struct joined *joined, struct lane *lane)
 		give_oldest(joined, lane, false);
 }
 
-/* Records of different channels may become complete in another order than they began. */
+/* Records of different channels may be completed in a different order than they were begun. */
 static void insert(struct joined *joined, struct lane *lane, struct pending *pending)
 {
 	struct pending *before = lane->newest;
@@ -260,7 +259,7 @@ static int follow_held(struct joined *joined, struct lane *lane)
 	lane->held = 0;
 	while (!error && lane->messages && lane->message[lane->first].offset <= held)
 		error = follow_first(joined, lane);
-	/* The flow may already be lost, in which case it reports nothing. */
+	/* If the flow is lost, it may not have reached the place. */
 	give_before(joined, lane, held);
 	return error;
 }
@@ -290,8 +289,8 @@ static bool is_of_flow(const struct nexus_message *message)
 }
 
 /*
- * Return whether the thread is switched out, or may have been, because messages were lost. The
- * thread may continue on another source.
+ * Return whether the thread was switched out, or may have been in lost messages, so that it may
+ * continue on another source.
  */
 static bool is_end(const struct nexus_message *message)
 {
@@ -299,8 +298,8 @@ static bool is_end(const struct nexus_message *message)
 }
 
 /*
- * Follow the flow of the source where the thread has left the CPU: it executed the end of the
- * kernel's switch in the part of the next thread.
+ * Follow the flow of a source that the thread has left. The thread's last instructions there, at
+ * the end of the kernel's switch, are in the part of the next thread.
  */
 static int follow_left(struct joined *joined, unsigned int src)
 {
@@ -312,7 +311,7 @@ static int follow_left(struct joined *joined, unsigned int src)
 }
 
 /*
- * Follow the flow of the thread's old source, where the thread will never complete its record.
+ * Follow the flow of the thread's previous source, where the thread will never complete its record.
  */
 static int begin_context(struct joined *joined, struct lane *lane, uint64_t context)
 {
@@ -370,7 +369,7 @@ static int follow_lanes(struct joined *joined)
 
 void joined_damaged(struct joined *joined, const struct nexus_message *gap)
 {
-	/* Ignore errors, because the next message reports whether memory is still short. */
+	/* Ignore errors: if memory remains short, the next message fails, too. */
 	follow_lanes(joined);
 	flow_damaged(joined->flow, gap);
 }

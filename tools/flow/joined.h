@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Puts the records of a trace into the flow of its instructions. The encoder sends records and
+ * Places the records of a trace in the flow of its instructions. The encoder sends records and
  * messages in order: the instructions that a source's message shows were executed after the records
- * before the message, and before the records after it. The instructions of one message cannot be
- * divided, so a record that was written among them is placed before all of them.
+ * that precede the message, and before those that follow it. The instructions of a message cannot
+ * be divided, so a record that was written among them is placed before all of them.
  *
  *	messages ─▶ wait ─▶ flow ─┬▶ run, event
  *	records ──▶ wait ─────────┴▶ record
@@ -20,8 +20,8 @@
  * struct joined_ops - the consumer's callbacks
  * @flow:	callbacks for the flow, see flow.h
  * @record:	a record, valid during the call. Its position in its source's flow is exact unless
- *		@misplaced is set: then too many records were waiting, or the flow was shown before
- *		the record was complete
+ *		@misplaced is set, because too many records were waiting, or the flow was shown
+ *		before the record was complete
  */
 struct joined_ops {
 	struct flow_ops	flow;
@@ -41,7 +41,7 @@ struct joined;
  */
 struct joined *joined_new(struct code *code, const struct joined_ops *ops, void *context);
 
-/** joined_free() - free the state; NULL is allowed */
+/** joined_free() - free the flow; NULL is allowed */
 void joined_free(struct joined *joined);
 
 /**

@@ -5,8 +5,8 @@
 #include "walk.h"
 
 /*
- * Generous limits for the counts in a message: an encoder's instruction counter and repeat counter
- * have at most 22 and 18 bits.
+ * Generous limits for the counts in a message: an encoder's instruction counter has at most 22
+ * bits, and its repeat counter at most 18.
  */
 #define ICNT_MAX	(1ull << 24)
 #define REPEATS_MAX	(1ull << 22)
@@ -15,12 +15,12 @@
  * decode.
  */
 #define REPEATED_MAX	(1ull << 28)
-/* If the kernel has emulated an instruction, it returns at most this many bytes after the trap. */
+/* After emulating an instruction, the kernel returns at most this many bytes after the trap. */
 #define TRAP_BYTES	4
-/* Maximum number of blocks without a branch while the number of instructions is not yet known. */
+/* Maximum number of blocks without a branch while the number of instructions is unknown. */
 #define BLIND_MAX	(1u << 16)
 
-/* SYNC codes after which the flow begins here, regardless of the earlier flow. */
+/* SYNC codes at which the flow begins, regardless of the earlier flow. */
 #define SYNC_RESET	1
 #define SYNC_DEBUG	3
 #define SYNC_ENABLE	5
@@ -29,7 +29,7 @@
 
 #define HIST_EMPTY	1
 
-/* How a step ended. */
+/* Result of a step. */
 enum step {
 	STEP_DONE,
 	STEP_AWAY,		/* the state has become WALK_AWAY */
@@ -104,7 +104,7 @@ static enum step go_away(struct walk *walk, bool show, enum flow_gap why, bool k
 	return STEP_AWAY;
 }
 
-/* Called when the source enters code that was not requested, and whose address is not shown. */
+/* Called when the source enters code that was not requested. Its address is not shown. */
 static enum step leave_out(struct walk *walk, bool show, uint64_t address)
 {
 	walk->firmware = !code_is_kernel(address);
@@ -114,8 +114,8 @@ static enum step leave_out(struct walk *walk, bool show, uint64_t address)
 }
 
 /*
- * Called when the source enters the page where the kernel executes probed instructions, which is
- * omitted like the kernel.
+ * Called when the source enters the page where the kernel executes probed instructions. Like the
+ * kernel, the page is omitted.
  */
 static enum step go_to_probe(struct walk *walk, bool show)
 {
@@ -137,13 +137,13 @@ static enum step go_without_code(struct walk *walk, bool show, uint64_t address)
 	if (calls != META_CALLS_ALL && kernel != (calls == META_CALLS_KERNEL))
 		return leave_out(walk, show, address);
 	/*
-	 * Still in the firmware: the source trapped in a file's code, and has not returned to any
-	 * file's code since.
+	 * The source remains in the firmware: it trapped in a file's code, and has not returned to
+	 * any file's code since.
 	 */
 	if (walk->state == WALK_AWAY && walk->away == FLOW_GAP_LEFT_OUT && walk->firmware &&
 	    !walk->unknown)
 		return STEP_AWAY;
-	/* After a loss, the source may also be in the firmware, whose addresses are unknown. */
+	/* After a loss, the source may instead be in the firmware, whose addresses are unknown. */
 	return go_away(walk, show, kernel ? FLOW_GAP_KERNEL : FLOW_GAP_NO_CODE,
 		       calls == META_CALLS_ALL || walk->state == WALK_ON, address);
 }
@@ -172,7 +172,7 @@ static bool is_trampoline(uint64_t trampoline, uint64_t address)
  * Prepare for the kernel's return to user mode. It returns to the trapped code, or starts a signal
  * handler, which returns to the trampoline although the trampoline has not called it. After the
  * trampoline, the kernel returns to the interrupted code. If the trampoline's address is unknown,
- * either case is possible, so all calls are forgotten.
+ * either case is possible, so all calls are discarded.
  */
 static void expect_return(struct walk *walk, uint64_t address)
 {
@@ -188,8 +188,8 @@ static void expect_return(struct walk *walk, uint64_t address)
 }
 
 /*
- * Unknown code has returned to @address: forget calls up to the one that returns there, or all
- * calls.
+ * Called when unknown code has returned to @address. Discard calls up to the one that returns
+ * there, or all calls.
  */
 static void forget_calls(struct walk *walk, uint64_t address)
 {
@@ -256,7 +256,7 @@ static enum step go_back(struct walk *walk, bool show, bool call)
 	return go_to_address(walk, show, to);
 }
 
-/* Walk from the end of a block to the next block without a message, as the code determines. */
+/* Walk from the end of a block to the next block that the code determines, without a message. */
 static inline enum step infer(struct walk *walk, bool show)
 {
 	struct block *block = walk->block;
@@ -312,8 +312,8 @@ static enum step go_reported(struct walk *walk, bool show, uint64_t address)
 }
 
 /*
- * Walk up to the next conditional branch and past it, with outcome @taken. If one block repeats,
- * walk it *@times times. Subtract the branches walked from *@times.
+ * Walk past the next conditional branch, with outcome @taken. If a block repeats itself, walk it
+ * *@times times. Subtract the number of branches walked from *@times.
  */
 static inline enum step branch(struct walk *walk, bool show, bool taken, uint64_t *times)
 {
@@ -377,7 +377,7 @@ static enum step history(struct walk *walk, bool show, uint64_t hist, uint64_t t
 }
 
 /*
- * If the block is an endless loop, walk all but the last of its announced repetitions in one step.
+ * If the block is an endless loop, walk all but the last of the announced repetitions in one step.
  */
 static inline void idle(struct walk *walk, bool show)
 {
@@ -430,7 +430,8 @@ static enum step approach(struct walk *walk, bool show, const struct walk_messag
 }
 
 /*
- * Set the source's address. Return false at the end of a block whose successor is not yet known.
+ * Set @address to the source's address. Return false at the end of a block whose successor is
+ * unknown.
  */
 static bool is_at(const struct walk *walk, uint64_t *address)
 {
@@ -452,7 +453,7 @@ static enum step exception(struct walk *walk, bool show, const struct walk_messa
 	enum step step = STEP_DONE;
 	uint64_t from;
 
-	/* ecall and ebreak cause their own exceptions, regardless of where these lead. */
+	/* ecall and ebreak cause exceptions themselves, so their successors do not matter. */
 	if (walk->block->kind != FLOW_TRAP)
 		step = settle(walk, show);
 	if (step == STEP_WRONG)
@@ -563,7 +564,7 @@ static enum step correlation(struct walk *walk, bool show,
 	if (step == STEP_WRONG)
 		return step;
 	if (step == STEP_DONE) {
-		/* No further message contains an indirect jump's target. */
+		/* No later message contains an indirect jump's target. */
 		known = is_at(walk, &address);
 		if (!known && walk->block->kind < FLOW_INDIRECT_JUMP &&
 		    settle(walk, show) == STEP_DONE)
@@ -621,7 +622,7 @@ static enum step sync(struct walk *walk, bool show, const struct walk_message *m
 	walk->reference = message->address;
 	if (start)
 		event(walk, show, FLOW_STARTS, message->reason, false, 0);
-	/* Do not split the current block if the flow continues within it. */
+	/* Do not split the current block if the flow continues in it. */
 	if (!start && step == STEP_DONE && walk->state == WALK_ON &&
 	    block->start + 2 * into == message->address)
 		return STEP_DONE;
@@ -629,7 +630,7 @@ static enum step sync(struct walk *walk, bool show, const struct walk_message *m
 		return STEP_AWAY;
 	step = message->btype ? go_to_trap(walk, show, message->address) :
 				arrive(walk, show, message->address);
-	/* The encoder's call stack is empty here as well, so no call is missing. */
+	/* The encoder's call stack is also empty here, so no call is missing. */
 	if (step == STEP_DONE)
 		walk->unpaired = false;
 	return step;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Follows one source's path through the code, message by message. Each source is walked twice:
- * first to check its messages, later to show the flow that they describe.
+ * Follows a source's path through the code, message by message. Each path is walked twice: first to
+ * check the messages, then to show the flow that they describe.
  */
 #ifndef SIFIVE_TRACE_WALK_H
 #define SIFIVE_TRACE_WALK_H
 
 #include "flow.h"
 
-/* How much is known about a source's flow. */
+/* State of a source's flow. */
 enum walk_state {
 	WALK_LOST,	/* nothing is known, until a Sync message */
 	WALK_OFF,	/* tracing is off */
@@ -41,8 +41,8 @@ struct walk_message {
  * @state:	enum walk_state
  * @mode:	enum flow_mode
  * @block:	current block, in state WALK_ON
- * @into:	number of halfwords of @block that were executed; if all were, the next block is
- *		not yet known
+ * @into:	number of halfwords of @block that were executed; if all were, the next block is to
+ *		be determined
  * @reference:	the latest address sent
  * @balance:	number of halfwords that messages have announced, minus those walked
  * @called:	return addresses for implicit returns, a ring
@@ -107,7 +107,7 @@ enum walk_result walk_check(struct walk *walk, struct walk_message *message);
 /** walk_show() - walk a checked message a second time, with the consumer's callbacks */
 enum walk_result walk_show(struct walk *walk, struct walk_message *message);
 
-/** walk_lose() - mark the flow as unknown from here on */
+/** walk_lose() - mark the flow as unknown until the next Sync message */
 void walk_lose(struct walk *walk);
 
 #endif /* SIFIVE_TRACE_WALK_H */

@@ -12,9 +12,7 @@
 /* Space for the fixed fields and the first variable field, which share slices. */
 typedef unsigned __int128 bits_t;
 
-/*
- * Write at least @least bits of @bits as slices, the lowest first. Return the number of slices.
- */
+/* Write at least @least bits of @bits as slices, lowest bits first. Return the number of slices. */
 static size_t put_slices(uint8_t *to, bits_t bits, unsigned int least)
 {
 	size_t length = 0;

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* The tests define NEXUS_PORTABLE to test the portable code on processors with SSE2. */
+/* The tests define NEXUS_PORTABLE in order to test the portable code on processors with SSE2. */
 #if defined(__SSE2__) && !defined(NEXUS_PORTABLE)
 #define NEXUS_SSE2
 #include <emmintrin.h>
@@ -20,10 +20,10 @@
 /* Number of bytes that the parser may load, regardless of where the message ends. */
 #define WINDOW		(NEXUS_MESSAGE_MAX + sizeof(uint64_t))
 #define NO_OPTION	0xff
-/* Number of variable fields in the longest layout, plus the timestamp. */
+/* Number of variable fields in the longest layout, including the timestamp. */
 #define VALUES_MAX	4
 
-/* Results of parse() if there is no message; otherwise the result is the message's length. */
+/* Results of parse() without a message; otherwise, it returns the message's length. */
 #define PARSE_MORE	0
 #define PARSE_GAP(gap)	(-1 - (int)(gap))
 
@@ -139,10 +139,11 @@ const char *nexus_gap_name(enum nexus_gap gap)
 		[NEXUS_GAP_ALIGN] = "rest of a message that the buffer overwrote",
 		[NEXUS_GAP_RESERVED] = "reserved MSEO",
 		[NEXUS_GAP_TOO_LONG] = "no end of message",
-		[NEXUS_GAP_MALFORMED] = "fields do not fit the message",
+		[NEXUS_GAP_MALFORMED] = "fields do not match the message",
 		[NEXUS_GAP_TRUNCATED] = "the trace ends within a message",
-		[NEXUS_GAP_CONTRADICTED] = "a store does not fit, so messages may be missing",
-		[NEXUS_GAP_TIMES] = "timestamps do not fit, so messages may be missing",
+		[NEXUS_GAP_CONTRADICTED] =
+			"a store contradicts its record, so messages may be missing",
+		[NEXUS_GAP_TIMES] = "timestamps contradict each other, so messages may be missing",
 	};
 
 	return names[gap];
@@ -253,7 +254,7 @@ static void set_absolute(struct nexus *nexus, struct nexus_message *message,
 		contradict(nexus, message, changed);
 }
 
-/* Advance the time of a message's source. */
+/* Advance the time of the message's source. */
 static inline void tick(struct nexus *nexus, struct nexus_message *message,
 			uint64_t timestamp)
 {
@@ -278,7 +279,7 @@ static inline void tick(struct nexus *nexus, struct nexus_message *message,
 	}
 }
 
-/* Record whether the stores so far have timestamps. */
+/* Record whether stores have timestamps. */
 static void note_stamp(struct nexus *nexus, struct nexus_message *message)
 {
 	bool stamp = message->flags & NEXUS_TIMESTAMP;
@@ -411,7 +412,7 @@ static inline int parse(struct nexus *nexus, const uint8_t *p,
 	return (int)length;
 }
 
-/* Skip past the next end of a message; return whether one was found. */
+/* Skip to the byte after the next end of a message; return whether an end was found. */
 static bool skip_to_end(struct nexus *nexus)
 {
 	const uint8_t *p = nexus->in;
@@ -465,7 +466,10 @@ static void skip_idle(struct nexus *nexus)
 	nexus->in = p;
 }
 
-/* Parse a message with carried bytes, or near the end of the input, in a separate window. */
+/*
+ * Parse a message that begins with carried bytes, or that is near the end of the input, in a
+ * separate window.
+ */
 static int parse_windowed(struct nexus *nexus, struct nexus_message *message)
 {
 	uint8_t window[WINDOW] = { 0 };
@@ -529,7 +533,7 @@ enum nexus_item nexus_next(struct nexus *nexus, struct nexus_message *message)
 		if (length == PARSE_MORE)
 			return NEXUS_MORE;
 
-		/* No message ends in the carried bytes: it would have been parsed. */
+		/* No message ends in the carried bytes, because it would have been parsed. */
 		nexus->gap = (enum nexus_gap)(-1 - length);
 		nexus->gap_length = nexus->carried;
 		nexus->carried = 0;
@@ -633,7 +637,7 @@ static const uint64_t slice_mask[] = {
 
 /*
  * Nearly all messages of a trace are short stores of unpredictable length, so this function finds
- * all fields without a data-dependent branch. parse() handles everything else.
+ * all fields without data-dependent branches. parse() handles all other messages.
  */
 static inline __attribute__((always_inline)) size_t
 decode_stores(struct nexus *nexus, struct store *store, size_t count, bool delta)
@@ -696,7 +700,7 @@ decode_stores(struct nexus *nexus, struct store *store, size_t count, bool delta
 		later = -(uint64_t)(value > 4);
 		timestamp = (begin ^ ((begin ^ rest) & later)) >>
 			    (SLICE_BITS * (value + 1) - (36 & later));
-		/* No timestamp means an unchanged time, like a timestamp of 0. */
+		/* A missing timestamp leaves the time unchanged, like a timestamp of 0. */
 		timestamp &= slice_mask[last - value] & ts_mask;
 
 		src = begin >> TCODE_BITS & src_mask;

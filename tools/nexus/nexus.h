@@ -7,8 +7,8 @@
  * field, 01 last of a variable field, 11 last of the message, 10 reserved), MDO
  * in bits 7:2, least significant bits first. 0xff between messages is idle.
  *
- * The decoder needs no memory beyond struct nexus, never trusts its input, and makes progress
- * whatever the input is. Bytes outside messages are returned as a gap, with its offset.
+ * The decoder needs no memory beyond struct nexus, does not trust its input, and makes progress on
+ * any input. Bytes outside messages are returned as a gap, with its offset.
  *
  *	nexus_init(&nexus, &options);
  *	while ((len = read(fd, buf, sizeof(buf))) > 0) {
@@ -61,13 +61,13 @@ enum nexus_ts_scheme {
 };
 
 /**
- * struct nexus_options - properties of the trace that its bytes do not show
+ * struct nexus_options - properties of the trace that its bytes do not contain
  * @src_bits:	width of the SRC field, 0 (no field) to NEXUS_SRC_BITS_MAX
  * @ts_width:	width of a timestamp in bits, 1 to 64; 0 means NEXUS_TS_WIDTH_DEFAULT
  * @ts_scheme:	encoding of the time in messages without sync
  * @ring:	the bytes may begin inside a message, because a ring has wrapped; start after the
  *		first byte with MSEO 11
- * @offset:	number of bytes of the input before the first chunk
+ * @offset:	number of bytes that precede the first chunk
  */
 struct nexus_options {
 	unsigned int		src_bits;
@@ -79,17 +79,17 @@ struct nexus_options {
 
 /* Result of nexus_next(). */
 enum nexus_item {
-	NEXUS_MORE,		/* no message: more input is needed, or the end was reached */
+	NEXUS_MORE,		/* more input is needed, or the end was reached */
 	NEXUS_MESSAGE,
 	NEXUS_GAP,		/* bytes that are not a message */
 };
 
-/* Why bytes were skipped. */
+/* Reason that bytes were skipped. */
 enum nexus_gap {
 	NEXUS_GAP_ALIGN,	/* rest of a message at the beginning of a ring */
 	NEXUS_GAP_RESERVED,	/* MSEO 10 */
 	NEXUS_GAP_TOO_LONG,	/* no end within NEXUS_MESSAGE_MAX bytes */
-	NEXUS_GAP_MALFORMED,	/* fields do not fit the TCODE */
+	NEXUS_GAP_MALFORMED,	/* fields do not match the TCODE */
 	NEXUS_GAP_TRUNCATED,	/* the input ended inside a message */
 	/*
 	 * Set in tools/trace, for a gap of 0 bytes: a store contradicts its record, so messages of
@@ -105,7 +105,7 @@ enum nexus_gap {
 
 /* The message has its own timestamp. */
 #define NEXUS_TIMESTAMP		(1u << 0)
-/* @time is valid: an absolute timestamp was seen. */
+/* @time is valid: the source has had an absolute timestamp. */
 #define NEXUS_TIME_KNOWN	(1u << 1)
 /* A sync message: its timestamp is absolute. */
 #define NEXUS_SYNC		(1u << 2)
@@ -181,9 +181,9 @@ struct nexus_layout {
 	uint8_t		first_slice;	/* slice in which the first variable field begins */
 	uint8_t		shift[2];	/* bit positions of the fixed fields */
 	uint8_t		mask[2];
-	uint8_t		fields;		/* number of variable fields that are always present */
-	uint8_t		option;		/* index of the fixed field that can add a field */
-	uint8_t		option_value;	/* value of that field that adds a field; 0xff if none */
+	uint8_t		fields;		/* minimum number of variable fields */
+	uint8_t		option;		/* fixed field that selects one more field */
+	uint8_t		option_value;	/* value of that field that selects it; 0xff if none */
 	uint8_t		option_max;	/* maximum defined value of that field */
 };
 
@@ -210,7 +210,7 @@ struct nexus {
 	enum nexus_gap		gap;
 	bool			in_gap;
 	bool			end;
-	uint8_t			carried;	/* number of bytes in @carry, of a split message */
+	uint8_t			carried;	/* bytes of a split message in @carry */
 	uint8_t			carry[NEXUS_MESSAGE_MAX];
 };
 
@@ -228,7 +228,7 @@ int nexus_init(struct nexus *nexus, const struct nexus_options *options);
  * @nexus:	decoder
  * @src:	source
  * @time:	time of the previous message
- * @quality:	how certain the following times are: enum store_time. Unknown times are not checked
+ * @quality:	certainty of the times that follow: enum store_time. Unknown times are not checked
  *		for contradictions.
  *
  * Called for a wrapped ring (after NEXUS_GAP_ALIGN if options.ring is set), and after damage.
@@ -239,7 +239,7 @@ void nexus_set_time(struct nexus *nexus, unsigned int src, uint64_t time,
 /**
  * nexus_mix_stamps() - expect stores with and without a timestamp
  *
- * From now on, NEXUS_STAMP_MISSING is not set.
+ * NEXUS_STAMP_MISSING is not set for later messages.
  */
 void nexus_mix_stamps(struct nexus *nexus);
 
@@ -262,7 +262,7 @@ void nexus_feed(struct nexus *nexus, const void *data, size_t length);
  * nexus_end() - mark the end of the input
  * @nexus:	decoder for which nexus_next() has returned NEXUS_MORE
  *
- * From now on, nexus_next() returns an incomplete last message as a gap.
+ * Afterwards, nexus_next() returns an incomplete last message as a gap.
  */
 void nexus_end(struct nexus *nexus);
 
@@ -271,13 +271,14 @@ void nexus_end(struct nexus *nexus);
  * @nexus:	decoder
  * @message:	set for NEXUS_MESSAGE and NEXUS_GAP
  *
- * Times are per source, and unknown until an absolute timestamp. After an Error message (8) or a
- * message of unknown layout, a source's clock continues, but a timestamp may have been lost, so its
- * times are inferred until the next absolute timestamp. After a gap, this applies to all sources.
+ * Times are per source, and unknown before its first absolute timestamp. After an Error message (8)
+ * or a message of unknown layout, a source's clock continues, but a timestamp may have been lost,
+ * so its times are inferred until the next absolute timestamp. After a gap, this applies to all
+ * sources.
  *
  * In the XOR scheme, time never goes back, so the highest bit that a timestamp changes must have
- * been 0 before. If it was 1, that bit of the clock is corrected, and the source's times are
- * inferred after that. Only the top bit can change to 0, when the time wraps.
+ * been 0 before. If it was 1, that bit of the clock is corrected, and the source's later times are
+ * inferred. Only the top bit can change to 0, when the time wraps.
  *
  * Return: NEXUS_MESSAGE, NEXUS_GAP, or NEXUS_MORE once the chunk is used up.
  */
@@ -301,7 +302,7 @@ static inline bool nexus_is_absolute(const struct nexus_message *message)
 	return message->flags & NEXUS_SYNC && message->flags & NEXUS_TIMESTAMP;
 }
 
-/** nexus_is_branch() - return whether a message belongs to instruction trace */
+/** nexus_is_branch() - return whether a message is part of instruction trace */
 static inline bool nexus_is_branch(const struct nexus_message *message)
 {
 	const uint64_t branches =
@@ -319,10 +320,10 @@ static inline bool nexus_is_branch(const struct nexus_message *message)
 
 /**
  * nexus_encode() - write a message
- * @nexus:	initialised with the options of the output
+ * @nexus:	initialized with the options of the output
  * @message:	a message of a known layout; only its TCODE, source, fields and flags are used
  * @timestamp:	value of the timestamp field, if NEXUS_TIMESTAMP is set
- * @to:		room for NEXUS_ENCODED_MAX bytes
+ * @to:		buffer of NEXUS_ENCODED_MAX bytes
  *
  * Return: the number of bytes, or 0 if the source does not fit in SRC, or the layout is unknown.
  */
@@ -336,7 +337,7 @@ size_t nexus_encode(const struct nexus *nexus, const struct nexus_message *messa
 #define NEXUS_PROCESS_CONTEXT(process)	((process) >> 5)
 
 /**
- * nexus_store() - get the store that a message describes
+ * nexus_store() - get a message's store
  * @message:	message
  * @store:	the result
  *
