@@ -20,7 +20,10 @@ uint64_t cause_time(const struct input *input, uint64_t ticks, uint64_t near)
 	return back < ahead ? near - back : near + ahead;
 }
 
-/* Set @time to the latest time before @near that wraps to @ticks; return false if there is none. */
+/*
+ * Set @time to the latest time before @near whose low bits are @ticks; return false if there is
+ * none.
+ */
 static bool find_before(const struct input *input, uint64_t ticks, uint64_t near, uint64_t *time)
 {
 	const uint64_t back = (near - ticks) & trace_time_mask(input->trace);
@@ -87,7 +90,7 @@ const char *cause_why(const struct input *input, char text[CAUSE_SIZE])
 }
 
 /*
- * Write a time, marked with ~ because it is inexact: it was measured by a clock other than the
+ * Write a time, marked with ~ as inexact, because it was measured with another clock than the
  * trace's.
  */
 static void put_when(const struct input *input, uint64_t ticks, char *text, size_t size)
@@ -99,8 +102,8 @@ static void put_when(const struct input *input, uint64_t ticks, char *text, size
 }
 
 /*
- * Return whether the call began before the trace did, judging by the call's time or, if that is
- * unknown, by its duration.
+ * Return whether the call began before the trace, judging by the call's time or, if that is
+ * unknown, by the call's duration.
  */
 static bool begins_later(const struct input *input)
 {

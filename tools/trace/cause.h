@@ -11,7 +11,8 @@
 #define CAUSE_SIZE	512
 
 /**
- * cause_time() - extend a wrapped time of the side-car file to a time of the trace
+ * cause_time() - convert a time of the side-car file, which may have wrapped, to a time of the
+ * trace
  * @ticks:	the time from the side-car file
  * @near:	a time of the trace that is less than half the range of a timestamp away
  */
@@ -20,8 +21,8 @@ uint64_t cause_time(const struct input *input, uint64_t ticks, uint64_t near);
 /**
  * cause_gap() - find when a gap of the side-car file began and ended
  * @number:	number of the gap, from 0
- * @begin, @end: set to its times in ticks. These are the latest possible times before the next gap
- *		or, for the last gap, those nearest to the end of the trace
+ * @begin, @end: set to its times in ticks: the latest possible ones before the next gap or, for the
+ *		last gap, those nearest to the end of the trace
  *
  * Return: false if the times are unknown.
  */

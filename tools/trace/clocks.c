@@ -5,7 +5,7 @@
 #include "clocks.h"
 #include "ring.h"
 
-/* Number of a source's latest stores in which the steps of its clock are measured. */
+/* Number of a source's latest stores from which the steps of its clock are measured. */
 #define FEW		256
 
 /*
@@ -100,10 +100,10 @@ static void doubt(const struct window *window)
 }
 
 /*
- * Find the store whose timestamp is damaged. Flipping the bit in all stores from there up to the
- * contradiction changes two time steps: those at the beginning and at the end. In neither may time
- * go back. Choose the store for which the longer of the two is shortest, or return window->end if
- * the message at the contradiction itself is damaged.
+ * Find the store with the damaged timestamp. If the bit is flipped in all stores from there up to
+ * the contradiction, two time steps change: the first and the last. Time must not go back in
+ * either. Choose the store that minimizes the longer of the two, or return window->end if the
+ * message at the contradiction itself is damaged.
  */
 static size_t find_damage(const struct window *window, uint64_t time)
 {
@@ -153,7 +153,7 @@ static struct window correct_bit(struct clocks *clocks, unsigned int src, uint64
 	return window;
 }
 
-/* Returns the earliest time from @least on that has the same @known bits as @time. */
+/* Return the earliest time, not before @least, that has the same @known bits as @time. */
 static uint64_t earliest(uint64_t least, uint64_t time, uint64_t known)
 {
 	uint64_t bit = nexus_highest_bit((least ^ time) & known), zero;
@@ -168,8 +168,8 @@ static uint64_t earliest(uint64_t least, uint64_t time, uint64_t known)
 }
 
 /*
- * If a bit changed to 0 while messages were lost, a higher bit changed to 1. The bits that were the
- * highest to change in a step after that are known.
+ * If a bit changed to 0 while messages were lost, a higher bit changed to 1. Bits that were the
+ * highest to change in a later step are known.
  */
 static void carry(const struct window *window, struct nexus *nexus,
 		  struct nexus_message *message)
@@ -245,7 +245,7 @@ void clocks_correct(struct clocks *clocks, struct nexus *nexus, struct nexus_mes
 	queue_gap(&window, message);
 	if (window.lost && clocks->absolute[src] < clocks->broken[src])
 		carry(&window, nexus, message);
-	/* An absolute time shows all wrong bits, not only the highest one. */
+	/* An absolute time reveals all wrong bits, not only the highest one. */
 	while (message->flags & NEXUS_SYNC &&
 	       latest_time(clocks, message->src, &time) && time > message->time) {
 		bit = nexus_highest_bit((time ^ message->time) & (bit - 1));
@@ -273,7 +273,7 @@ static void doubt_source(struct clocks *clocks, struct nexus *nexus, unsigned in
 		nexus->quality[src] = TIME_INFERRED;
 }
 
-/* Add what the source lacks to a time, and return that. */
+/* Add the periods that a source's times lack to @time, and return their length. */
 static uint64_t unwrap(struct clocks *clocks, uint64_t *lacks, uint64_t *time)
 {
 	*time += *lacks;
@@ -322,7 +322,7 @@ void clocks_unwrap(struct clocks *clocks, struct nexus *nexus)
 	size_t *at = &clocks->checked_stores;
 	unsigned int src;
 
-	/* A time that was too late may have been corrected since. */
+	/* A time that was too late may have been corrected. */
 	if (clocks->latest > latest || latest <= clocks->mask)
 		clocks->latest = latest;
 	if (latest <= clocks->mask) {
@@ -373,10 +373,10 @@ static void end_stretch(const struct nexus *nexus, struct clocks_stretch *stretc
 }
 
 /*
- * Other sources whose times in @last are before the latest time in @first contradict the source of
- * that latest time, and the remaining ones agree with it. If none agrees, its times become
- * doubtful. If one agrees, or if only one contradicts it, the times of the contradicting sources
- * become doubtful.
+ * Compare the other sources with the source of the latest time in @first. Those with earlier times
+ * in @last contradict it; the remaining ones agree with it. If none agrees, the source's times
+ * become doubtful. If one agrees, or if only one contradicts it, the times of the contradicting
+ * sources become doubtful.
  */
 static void compare_stretches(struct clocks *clocks, struct nexus *nexus,
 			      const struct clocks_stretch *first,
@@ -420,10 +420,10 @@ void clocks_compare(struct clocks *clocks, struct nexus *nexus)
  * struct ending - a source's stores in the queue after its latest absolute time
  * @stores:	number of these stores
  * @early:	number of stores before the last FEW; all of them if there are at most FEW
- * @last:	time of the store that was visited before
+ * @last:	time of the store visited previously
  * @longest:	longest time step among the last FEW stores
  * @lowest:	lowest of the highest changed bits of these steps, or 0 if none
- * @bits:	bits that these steps change, except those confirmed so far
+ * @bits:	bits that these steps change, except confirmed ones
  */
 struct ending {
 	size_t		stores;
@@ -452,8 +452,8 @@ static void measure_step(struct ending *ending, uint64_t from, uint64_t to)
 }
 
 /*
- * Measure the time steps near the end of each source. Earlier steps are not measured, because too
- * few times may follow a very long pause to confirm the bits that the pause changed.
+ * Measure the time steps near the end of each source. Earlier steps are not measured: after a very
+ * long pause, too few times may follow to confirm the bits that the pause changed.
  */
 static void measure_steps(const struct clocks *clocks, struct ending *endings)
 {
@@ -514,8 +514,8 @@ void clocks_end(struct clocks *clocks)
 		struct ending *ending = &endings[src];
 
 		/*
-		 * Ignore bits above twice the longest step, which no step is likely to change, and
-		 * bits below the shortest step, because an error in them cannot be detected.
+		 * Ignore bits above twice the longest step, which a step is unlikely to change, and
+		 * bits below the shortest step, in which no error can be detected.
 		 */
 		ending->bits &= 4 * nexus_highest_bit(ending->longest) - ending->lowest;
 		open += !!ending->bits;

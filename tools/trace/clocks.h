@@ -27,7 +27,7 @@ struct clocks_event {
  * struct clocks_stretch - a stretch of at least RING_SKEW bytes of the trace
  * @end:	offset of its end
  * @now:	each source's clock at @end
- * @sent:	set for each source that sent messages in the stretch, and whose time was known
+ * @sent:	set for each source that sent messages in the stretch and has a known time
  * @late:	source with the latest time
  * @latest:	time of that source, or 0 if there is none
  */
@@ -46,14 +46,14 @@ struct clocks_stretch {
  * @mask:	maximum timestamp
  * @broken:	latest offset at which each source may have lost a timestamp
  * @absolute:	offset of each source's latest absolute timestamp
- * @least:	each source's time at the first such offset after its latest absolute timestamp, or 0 if
- *		unknown
+ * @least:	each source's time at the first of these offsets after its latest absolute
+ *		timestamp, or 0 if unknown
  * @stretch:	the two latest stretches, and a free element for the next one
  * @next:	index of the free element; the earliest stretch follows it
  * @latest:	latest time of the items that clocks_unwrap() has checked: @checked_stores in @store and
  *		@checked_events in @event, and all before them
- * @disorders:	number of times that the order between sources showed that exact times are
- *		doubtful
+ * @disorders:	number of times that exact times became doubtful because of the order between
+ *		sources
  */
 struct clocks {
 	struct store		*store;
@@ -77,8 +77,8 @@ void clocks_shift(struct clocks *clocks, size_t count, unsigned int events);
 
 /**
  * clocks_break() - record that a source may have lost a timestamp
- * @nexus:	decoder, which has decoded nothing after the lost bytes if @src is -1
- * @src:	source of an Error message, or -1 if bytes are lost, which may be of any source
+ * @nexus:	decoder; if @src is -1, it must not have decoded anything after the lost bytes
+ * @src:	source of an Error message, or -1 if bytes of any source may be lost
  * @offset:	offset in the file
  */
 void clocks_break(struct clocks *clocks, const struct nexus *nexus, int src, uint64_t offset);
@@ -89,11 +89,11 @@ void clocks_break(struct clocks *clocks, const struct nexus *nexus, int src, uin
  * @message:	a message with NEXUS_CONTRARY, which follows those in the queue
  *
  * A bit of the source's time was wrong just before @message. If the source may have lost a
- * timestamp, the bit has been wrong since then; if its times would be before that loss, higher bits
- * were wrong too, and are corrected in the queue, @message and the decoder's clock. Otherwise a
- * timestamp itself is damaged, in one of the messages since the bit was last the highest to change.
- * All times since then are marked as inferred, and the bit is corrected from the message for which
- * the resulting time steps are shortest.
+ * timestamp, the bit has been wrong since then. If the times would then precede that loss, higher
+ * bits were wrong, too; they are corrected in the queue, @message and the decoder's clock.
+ * Otherwise a timestamp itself is damaged, in one of the messages since the bit was last the
+ * highest to change. All times since then are marked as inferred, and the bit is corrected from the
+ * message for which the resulting time steps are shortest.
  *
  * Messages of the source may be missing there, so a gap is queued before the first doubtful time, if
  * there is room.
@@ -104,8 +104,8 @@ void clocks_correct(struct clocks *clocks, struct nexus *nexus, struct nexus_mes
 void clocks_doubt(struct clocks *clocks, unsigned int src, uint64_t since);
 
 /**
- * clocks_slept() - return whether a message with NEXUS_CONTRARY contradicts nothing, because its source was
- * silent while timestamps wrapped; if so, make its time the one that it sent
+ * clocks_slept() - return whether a message with NEXUS_CONTRARY is not a contradiction, because its
+ * source was silent while timestamps wrapped; if so, restore the time that it sent
  */
 bool clocks_slept(struct nexus *nexus, struct nexus_message *message);
 
@@ -113,20 +113,20 @@ bool clocks_slept(struct nexus *nexus, struct nexus_message *message);
  * clocks_unwrap() - correct the times of sources that were silent while timestamps wrapped
  * @nexus:	decoder of the queued messages
  *
- * A source that sends nothing for a whole period of the timestamps does not show that it has
- * wrapped. If its times are more than half a period before those of other sources, periods are
+ * If a source sends nothing for a whole period of the timestamps, its messages do not show the
+ * wraparound. If its times are more than half a period before those of other sources, periods are
  * added to them, and they are marked as inferred.
  */
 void clocks_unwrap(struct clocks *clocks, struct nexus *nexus);
 
 /**
- * clocks_compare() - compare the sources' clocks with each other
+ * clocks_compare() - compare the sources' clocks
  * @nexus:	decoder of the queued messages
  *
- * A message at least RING_SKEW bytes after another one in the file was sent later. If two sources
- * contradict this, and other sources agree with one of them, the clock of the other one is wrong;
- * if no source agrees with either, both clocks may be wrong. Queued and later times of a source
- * whose clock may be wrong are marked as inferred.
+ * A message at least RING_SKEW bytes after another one in the file was sent later. If the times of
+ * two sources contradict this order, and other sources agree with one of the two, the clock of the
+ * other one is wrong. If no source agrees with either, both clocks may be wrong. Queued and later
+ * times of a source whose clock may be wrong are marked as inferred.
  */
 void clocks_compare(struct clocks *clocks, struct nexus *nexus);
 
@@ -136,25 +136,25 @@ void clocks_compare(struct clocks *clocks, struct nexus *nexus);
  * A wrong bit of a timestamp contradicts the next timestamp in which that bit is the highest to
  * change. At the end of a source, without a later absolute time, nothing reveals a wrong bit, so
  * times are marked as inferred. This applies only to the XOR scheme, to sources with enough stores
- * to show the length of their steps, and to the bits that steps of that length change.
+ * to determine the length of their steps, and to the bits that steps of that length change.
  */
 void clocks_end(struct clocks *clocks);
 
 /**
  * clocks_recover() - recover the clocks after damaged bytes
- * @nexus:	decoder in its state after the damaged bytes, with the following bytes fed to
- *		it
+ * @nexus:	decoder in its state after the damaged bytes, to which the following bytes have been
+ *		fed
  * @bytes:	the damaged bytes: unknown or malformed messages
  * @length:	number of @bytes
- * @words:	number of stores so far, by channel
+ * @words:	number of previous stores, by channel
  *
  * Candidates are the unchanged clocks, and the clocks after decoding @bytes with one bit flipped,
  * for each flip that yields whole messages. The candidate that makes the times of the following
  * messages most plausible is used. Messages in the damaged bytes are not passed on, because they
- * may be damaged elsewhere. Times are marked as inferred from here on.
+ * may be damaged elsewhere. Later times are marked as inferred.
  *
- * Return: number of bytes after @bytes to skip because they belong to a damaged message, or -1 if
- * no flipped bit explains the following messages better than the unchanged clocks.
+ * Return: number of bytes after @bytes to skip as part of a damaged message, or -1 if no flipped
+ * bit explains the following messages better than the unchanged clocks.
  */
 int clocks_recover(struct nexus *nexus, const uint8_t *bytes, size_t length,
 		   const uint64_t *words);

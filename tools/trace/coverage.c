@@ -96,7 +96,7 @@ static const char *put_selection(const struct meta_part *part, char shown[SHOWN 
 	return shown;
 }
 
-/* Describe what record -F, --filter and --auto-filter left out. */
+/* Describe the calls that record -F, --filter and --auto-filter left out. */
 static size_t put_functions(const struct meta_part *part, char *text, size_t size, bool first)
 {
 	const char *between = first ? "" : "; ";
@@ -202,9 +202,8 @@ bool coverage_partial(const struct input *input)
 }
 
 /*
- * Return the number of captured bytes that are missing from the file, for example because they
- * were never read. A copy of a running ring lacks the rest of the message that the ring has
- * overwritten in part.
+ * Return the number of captured bytes that are missing from the file, for example because they were
+ * never read. A copy of a running ring may lack a message that the ring has partly overwritten.
  */
 static uint64_t not_there(const struct input *input)
 {

@@ -32,7 +32,7 @@ const char *coverage_word(enum coverage coverage);
  */
 const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE]);
 
-/** coverage_cut() - whether records are missing, or calls were left out, so totals are too low */
+/** coverage_cut() - return whether totals are too low because records or calls are missing */
 bool coverage_cut(const struct input *input);
 
 /**
@@ -41,17 +41,17 @@ bool coverage_cut(const struct input *input);
  */
 bool coverage_partial(const struct input *input);
 
-/** coverage_limited() - whether calls were left out on purpose, such as by record --from or -F */
+/** coverage_limited() - return whether calls were left out on request, as by record --from or -F */
 bool coverage_limited(const struct input *input);
 
 /** coverage_json() - write the coverage as members of a JSON object, with losses by cause */
 void coverage_json(const struct input *input, struct output *out);
 
-/** coverage_damage_json() - write a member "damage" of a JSON object: what is missing or damaged */
+/** coverage_damage_json() - write a member "damage" of a JSON object: missing and damaged data */
 void coverage_damage_json(const struct input *input, struct output *out);
 
 /**
- * coverage_lost() - return the number of lost records, for all causes
+ * coverage_lost() - return the number of records lost for any reason
  *
  * This excludes records after the buffer was full.
  */
@@ -59,8 +59,7 @@ uint64_t coverage_lost(const struct input *input);
 
 /**
  * coverage_dropped() - return the number of records that programs dropped: the count in the
- * side-car file, which may be missing or may have been written too early, or that in the trace's
- * marks if it is higher
+ * side-car file, which may be missing or too early, or that in the trace's marks if it is higher
  */
 uint64_t coverage_dropped(const struct input *input);
 

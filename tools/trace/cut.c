@@ -9,7 +9,7 @@
 #include "perfrec/perfrec.h"
 #include "switches.h"
 
-/* More words than the longest header, or the longest record with callers, can have. */
+/* Exceeds the number of words of the longest header, and of the longest record with callers. */
 #define WORDS	(162 + 2 * SIFIVE_TRACE_CALLERS_MAX)
 /* Maximum number of stores in a record of a channel without headers. */
 #define OTHERS	(SWITCHES_WORDS + 2)
@@ -75,14 +75,14 @@ static void on_record(void *context, const struct perfrec_record *record)
 	struct cut *cut = context;
 	struct stream *stream = cut->stream[record->src][record->channel];
 
-	/* Ignore a header that was assumed. */
+	/* Ignore an assumed header. */
 	stream->header = record->header && record->header->serial ? record->header : NULL;
 	stream->record = *record;
 	stream->known = stream->header && record->flags & PERFREC_ADDRESS_KNOWN;
 	stream->dropped = 0;
 	stream->waited = 0;
 	stream->words = 0;
-	/* If the last store has two bytes or is an address, it is the end of the record. */
+	/* If the latest store has two bytes or is an address, it ends the record. */
 	cut->ended = cut->store->bytes != 2 &&
 		     !(record->header && !record->header->counters);
 }
@@ -148,7 +148,7 @@ static void drop_words(struct stream *stream)
 	stream->words = kept;
 }
 
-/* If the stores form a complete mark, add its value to the sum and remove the stores. */
+/* If the stores form a complete mark, add its value to the sum, and remove the stores. */
 static void keep_mark(struct stream *stream)
 {
 	const struct store *mark = stream->begun;
@@ -166,7 +166,7 @@ static void keep_mark(struct stream *stream)
 }
 
 /*
- * Keep only the last stores of a stream without a header, which may begin a record of a context
+ * In a stream without a header, keep only the latest stores, which may begin a record of a context
  * switch (switches.h).
  */
 static void drop_others(struct stream *stream)
@@ -214,7 +214,7 @@ static int on_store(struct cut *cut, const struct store *store)
 	return error ? -1 : 0;
 }
 
-/* Called if messages of source @src are missing, or of all sources if @src is -1. */
+/* Called if messages of source @src, or of all sources if it is -1, are missing. */
 static void lose(struct cut *cut, int src)
 {
 	unsigned int source, channel;
@@ -281,8 +281,8 @@ ssize_t cut_place(const struct cut *cut, const uint8_t *bytes, size_t length)
 }
 
 /*
- * Return the store of the unfinished record's last address if the record lacks at most the upper
- * part of its last count, otherwise NULL.
+ * If the unfinished record lacks at most the upper part of its last count, return the store of its
+ * last address, otherwise NULL.
  */
 static const struct store *whole_record(const struct stream *stream)
 {
@@ -384,7 +384,7 @@ static void put_mark(struct output *out, uint32_t kind, uint64_t value)
 }
 
 /*
- * Write the marks. Write a header that follows a mark of dropped records, too: it shows that the
+ * Write the marks. Also write a header that follows a mark of dropped records, which shows that the
  * next records do not depend on records before the mark.
  */
 static void put_marks(struct output *out, const struct stream *stream)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Follows a trace while it is being recorded in pieces, to save the state that the reader of a
- * piece needs from earlier pieces. resume.h is the counterpart in the reader.
+ * Follows a trace while it is recorded in pieces, to save the state of earlier pieces that the
+ * reader of a piece needs. resume.h is the counterpart in the reader.
  */
 #ifndef SIFIVE_TRACE_CUT_H
 #define SIFIVE_TRACE_CUT_H
@@ -28,10 +28,10 @@ int cut_feed(struct cut *cut, const void *bytes, size_t length);
 
 /**
  * cut_place() - find where a piece can end
- * @bytes:	the bytes after those already fed
+ * @bytes:	the bytes that follow those fed to cut_feed()
  *
- * Return: the number of @bytes that complete the current message, 0 if it is already complete, or
- * -1 if even all of @bytes do not complete it.
+ * Return: the number of @bytes that complete the current message, 0 if it is complete, or -1 if
+ * @bytes do not complete it.
  */
 ssize_t cut_place(const struct cut *cut, const uint8_t *bytes, size_t length);
 

@@ -12,12 +12,15 @@
 /* Number of stores decoded per call. */
 #define STORES		64
 /*
- * Number of bytes to read ahead at most, and if nothing shows which bits can be wrong. The latter is
- * a little more than the decoder's queue contains.
+ * Maximum number of bytes to read ahead; and the number if it is unknown which bits can be wrong,
+ * which is slightly more than the decoder's queue contains.
  */
 #define AHEAD		(4u << 20)
 #define AHEAD_UNKNOWN	(128u << 10)
-/* A source's first time is confirmed once its time has advanced by this multiple of its distance. */
+/*
+ * A source's first time is confirmed once the source's time has advanced by this multiple of the
+ * distance from the start of the capture, or from another source's first time.
+ */
 #define ENOUGH		8
 
 /**
@@ -26,7 +29,7 @@
  * @done:	that time is confirmed or contradicted
  * @first:	its first absolute time
  * @last:	its latest time
- * @enough:	time by which @last must exceed @first to confirm it
+ * @enough:	ticks by which @last must exceed @first to confirm it
  * @confirmed:	bits that were the highest to change in a step
  */
 struct sight {
@@ -43,7 +46,7 @@ struct scan {
 	struct nexus	nexus;
 	struct sight	sight[NEXUS_SOURCES];
 	unsigned int	seen;
-	unsigned int	open;		/* number of sources that have been seen and are not done */
+	unsigned int	open;		/* number of sources with @seen, but not @done */
 	bool		ended;		/* bytes are damaged or lost */
 	uint8_t		buffer[CHUNK];
 };
@@ -67,14 +70,14 @@ void head_init(struct head *head, const struct meta *meta, uint64_t mask)
 		head->whole = (uint64_t)length;
 		return;
 	}
-	/* The two clocks differ slightly; if they differ more, one of them is not to be trusted. */
+	/* The two clocks differ slightly; if they differ more, one of them is unreliable. */
 	ticks = (stop->time - start->time) & mask;
 	if (length <= (double)mask / 16 * 15 && (double)ticks > length / 16 * 15 &&
 	    (double)ticks < length / 16 * 17 + (double)head->slack)
 		head->length = ticks;
 }
 
-/* Whether a time is in the capture, if its limits are known. */
+/* Return whether a time is in the capture, as far as the capture's limits are known. */
 static bool is_inside(const struct head *head, uint64_t time)
 {
 	return !head->length || ((time - head->start + head->slack) & head->mask) <=
@@ -98,7 +101,7 @@ static uint64_t from_start(const struct head *head, uint64_t time)
 	return after < before ? after : before;
 }
 
-/* Set how far the sources' times have to advance, after another source has been seen. */
+/* After another source has been found, set how far the sources' times have to advance. */
 static void measure_distances(struct scan *scan)
 {
 	const struct head *head = scan->head;
@@ -132,9 +135,9 @@ static void on_time(struct scan *scan, struct sight *sight, uint64_t time)
 }
 
 /*
- * A bit that has been 1 since the source's first time should have been 0. Either it is wrong in that
- * time, or in this message's timestamp. In the first case, the bit below it has also changed, unless
- * the step was very long.
+ * A bit that has been 1 since the source's first time should have been 0. It is wrong either in
+ * that time or in this message's timestamp. In the first case, the bit below it has also changed,
+ * unless the step was very long.
  */
 static void on_contradiction(struct scan *scan, struct sight *sight,
 			     struct nexus_message *message)
@@ -213,7 +216,10 @@ static bool goes_on(const struct scan *scan, uint64_t offset)
 	return false;
 }
 
-/* Whether the latest time of the trace is at least one wrap of the timestamps before its end. */
+/*
+ * Return whether the latest time of the trace is at least half a period of the timestamps before
+ * the capture's end.
+ */
 static bool lacks_wraps(const struct scan *scan)
 {
 	const struct head *head = scan->head;
@@ -253,7 +259,7 @@ int head_read(struct head *head, int fd, const struct nexus_options *options)
 
 /* ---- while decoding ------------------------------------------------------ */
 
-/* Find the bit that, if it is wrong in @time, makes the time inside the capture and after @before. */
+/* Find the bit that, if flipped in @time, puts the time inside the capture and after @before. */
 static uint64_t find_bit(const struct head *head, uint64_t time, uint64_t before)
 {
 	uint64_t bit, found = 0, least = UINT64_MAX, step;

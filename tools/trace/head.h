@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Checks absolute timestamps, in particular each source's first one, which nothing before it
- * contradicts if it is damaged.
+ * Checks absolute timestamps, in particular each source's first one: if it is damaged, no earlier
+ * timestamp contradicts it.
  */
 #ifndef SIFIVE_TRACE_HEAD_H
 #define SIFIVE_TRACE_HEAD_H
@@ -11,12 +11,13 @@
 #include "meta.h"
 
 /**
- * struct head - what is known of a trace's times before it is decoded
+ * struct head - known limits and errors of a trace's times, before it is decoded
  * @mask:	maximum timestamp
  * @start:	time at which the capture started, as wide as a timestamp
  * @length:	length of the capture in ticks, or 0 if unknown, or if timestamps wrap in it
  * @slack:	maximum difference in ticks between the clocks of encoders
- * @whole:	length of the capture in ticks by another clock if timestamps wrap in it, or else 0
+ * @whole:	length of the capture in ticks according to another clock, if timestamps wrap in it,
+ *		otherwise 0
  * @short_of_wraps: timestamps have wrapped more often than the trace shows, while no source sent
  *		messages
  * @wrong:	by source: the bit that is wrong in its first absolute time, or 0
@@ -31,7 +32,7 @@ struct head {
 	uint64_t	wrong[NEXUS_SOURCES];
 };
 
-/** head_init() - set what the side-car file shows; @mask is the maximum timestamp */
+/** head_init() - set the limits from the side-car file; @mask is the maximum timestamp */
 void head_init(struct head *head, const struct meta *meta, uint64_t mask);
 
 /**
@@ -39,9 +40,9 @@ void head_init(struct head *head, const struct meta *meta, uint64_t mask);
  * @fd:		the trace, a seekable file
  *
  * In the XOR scheme, a wrong bit contradicts the first later timestamp in which it is the highest
- * bit to change. That can be long after the records that it concerns have been passed on. Reading
- * ends once each source's time has advanced by a multiple of the distance from the start of the
- * capture, or from other sources' first times: no bit above that can be wrong.
+ * bit to change. By then, the affected records may have been passed on long ago. Reading ends once
+ * each source's time has advanced by a multiple of its distance from the start of the capture, or
+ * from other sources' first times, because no higher bit can be wrong.
  *
  * Return: 0, or -1 with errno for a read error or lack of memory.
  */
@@ -52,8 +53,9 @@ int head_read(struct head *head, int fd, const struct nexus_options *options);
  * @nexus:	decoder, which has just decoded @message
  * @message:	a message with an absolute timestamp; its time is corrected if possible
  *
- * A time outside the capture is wrong. If a single bit explains it, the bit is corrected; otherwise
- * the source's previous time remains. In both cases times are marked as inferred.
+ * A time outside the capture is wrong. If a single wrong bit explains the time, the bit is
+ * corrected; otherwise, the source's previous time remains. In both cases, times are marked as
+ * inferred.
  *
  * Return: whether the time was wrong.
  */

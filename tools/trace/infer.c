@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Infers the width of the SRC field and the timestamp scheme from the bytes alone. If the width is
- * wrong, bits of the field become part of the store's tag, or vice versa. The stores of one record
- * then have different channels, or values that do not fit their sizes, so they form neither headers
- * nor records.
+ * wrong, bits of the field become part of the store's tag, or vice versa. The stores of a record
+ * then have different channels, or values that exceed their sizes, so they form neither headers nor
+ * records.
  */
 #include "trace.h"
 
 /*
- * ENOUGH bytes suffice if they contain records whose header is known; FIRST bytes suffice if only
- * one width yields such records.
+ * ENOUGH bytes suffice if they contain records with a known header; FIRST bytes suffice if only one
+ * width yields such records.
  */
 #define ENOUGH		(32u << 10)
 #define FIRST		(2u << 10)
 
 /**
- * struct sense - how plausible a decoding is; the first member that differs is decisive
+ * struct sense - plausibility of a decoding; the first member that differs is decisive
  * @words:	number of words in headers, and in records whose header is known
  * @bare_words:	number of words in other records, minus dropped words
  * @messages:	number of plausible messages, minus implausible messages and gaps
@@ -88,7 +88,7 @@ static bool better(const struct sense *a, const struct sense *b)
 
 /*
  * Return the most plausible width, or -1 if none is plausible. Set @best to its plausibility, and
- * @fitting to the number of widths that yield records whose header is known.
+ * @fitting to the number of widths that yield records with a known header.
  */
 static int try_widths(const void *data, size_t length,
 		      const struct nexus_options *options, struct sense *best,
@@ -148,9 +148,9 @@ int infer_src_bits(const void *data, size_t length,
 }
 
 /*
- * Timestamps are differences if, when they are decoded as XOR, time goes back in at least
- * BACK_LEAST steps and in at least one in BACK_SHARE steps. STAMPS bytes suffice if they contain
- * STEPS_LEAST steps.
+ * Timestamps are differences if time goes back in at least BACK_LEAST steps, and in at least one of
+ * BACK_SHARE steps, when they are decoded as XOR. STAMPS bytes suffice if they contain STEPS_LEAST
+ * steps.
  */
 #define BACK_LEAST	4
 #define BACK_SHARE	8

@@ -19,16 +19,16 @@
 #include "output.h"
 #include "progress.h"
 
-/* Largest plausible drift: a clock's rate is off by at most one part in this many. */
+/* Largest plausible drift: the rate of a clock is wrong by at most one part in DRIFT. */
 #define DRIFT		1000
 
-/* Like DRIFT, between two clocks of a recording; a greater difference is a step, not a drift. */
+/* Like DRIFT, but between two clocks of a recording; a larger difference is a step, not a drift. */
 #define STEP		5000
 
 /* Units per nanosecond in intermediate results. */
 #define FINE		1024
 
-/* Limits that keep products within 128 bits: nanoseconds, and ticks since START. */
+/* Limits on nanoseconds, and on ticks since START, so that products fit in 128 bits. */
 #define RUN_MAX		(1ull << 55)
 #define TICKS_MAX	(1ull << 60)
 
@@ -81,7 +81,7 @@ static int number_sources(struct merge *merge)
 }
 
 /*
- * Return the trace with the lowest hart, because times in side-car files come from that hart's
+ * Return the trace with the lowest hart, because the times in side-car files are those of its
  * clock.
  */
 static const struct input *find_base(const struct merge *merge)
@@ -106,7 +106,7 @@ static uint64_t difference(uint64_t a, uint64_t b)
 }
 
 /*
- * Set the number of ticks from START to STOP. The nominal rate shows how many times a narrow
+ * Set the number of ticks from START to STOP. The nominal rate determines how many times a narrow
  * timestamp has wrapped. Return 0, or -1 after reporting that the clock did not run at that rate.
  */
 static int measure(const struct merge *merge, struct input *in)
@@ -248,7 +248,7 @@ static uint64_t since_start(const struct merge *merge, struct input *in)
 	return message->time - in->origin[src];
 }
 
-/* Return the reason why a message cannot be merged, or NULL if it can. */
+/* Return the reason that a message cannot be merged, or NULL if it can. */
 static const char *check_message(struct input *in)
 {
 	const struct nexus_message *message = &in->message;
@@ -310,7 +310,7 @@ static int next(struct merge *merge, struct input *in)
 }
 
 /*
- * Return the time that a reader infers from the low bits of @time if the previous time was
+ * Return the time that a reader infers from the low bits of @time, if the previous time was
  * @before.
  */
 static uint64_t read_back(const struct merge *merge, uint64_t before, uint64_t time)

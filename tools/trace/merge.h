@@ -16,7 +16,7 @@
 #define NO_SOURCE	0xffu
 #define NS_PER_SEC	1000000000u
 
-/* A clock's @time, in ticks, read within @within nanoseconds of CLOCK_MONOTONIC @ns. */
+/* A clock's @time in ticks, which was read within @within nanoseconds of CLOCK_MONOTONIC @ns. */
 struct sample {
 	uint64_t time;
 	uint64_t ns;
@@ -72,7 +72,7 @@ struct input {
  * @quiet:	set by -q
  * @hidden:	set to show no progress
  * @size:	size of all traces in bytes
- * @read:	number of these bytes read so far
+ * @read:	number of these bytes that have been read
  * @base:	the trace to whose clock all times are converted
  * @to:		message layout of the output
  * @width:	width of a timestamp in bits
@@ -124,7 +124,7 @@ const char *merge_meta(struct merge *merge);
 int merge_check_name(const char *path);
 
 /**
- * merge_open() - open traces, and find out how to merge them
+ * merge_open() - open traces, and determine how to merge them
  * @merge:	all zero except @output, @quiet and @hidden; call merge_close() even after an error
  *
  * Return: 0, or -1 after printing an error if they cannot be merged.
@@ -139,12 +139,13 @@ int merge_open(struct merge *merge, char **paths, unsigned int count);
 int merge_write(struct merge *merge, struct output *out);
 
 /**
- * merge_tell() - report what was merged, how precise the times are, and what was cut off
+ * merge_tell() - report the size of the merged trace, the precision of its times, and truncated
+ * inputs
  * @next:	path of the trace to read next, or NULL if none
  */
 void merge_tell(const struct merge *merge, const char *next);
 
-/** merge_close() - close the traces and free everything */
+/** merge_close() - close the traces and free all memory */
 void merge_close(struct merge *merge);
 
 #endif /* SIFIVE_TRACE_MERGE_H */

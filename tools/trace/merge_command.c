@@ -50,7 +50,10 @@ static int put_in_place(const char *from, const char *to)
 	return -1;
 }
 
-/* Create a file beside @path; store its name in @name. Return 0, or -1 after an error. */
+/*
+ * Create a file in the directory of @path, and store its name in @name. Return 0, or -1 after an
+ * error.
+ */
 static int make_file(char *name, size_t size, const char *path)
 {
 	const mode_t mask = umask(0);
@@ -91,8 +94,8 @@ static int write_names(int from, const char *from_path, const char *path)
 }
 
 /*
- * Copy the names of the kernel's functions from the first input that has them. A file with names
- * beside the output is replaced or removed, because it may be from another kernel.
+ * Copy the names of the kernel's functions from the first input that has them. An existing file of
+ * names next to the output is replaced or removed, because it may be from another kernel.
  */
 static int copy_names(char **paths, const char *output)
 {
@@ -125,7 +128,7 @@ static int write_both(struct merge *merge, const char *trace, const char *meta)
 	snprintf(final, sizeof(final), "%s.meta", merge->output);
 	if (write_trace(merge, trace) || write_meta(merge, meta))
 		return -1;
-	/* A trace without a side-car file is better than one with another trace's. */
+	/* A trace without a side-car file is better than one with the file of another trace. */
 	unlink(final);
 	return put_in_place(trace, merge->output) || put_in_place(meta, final) ? -1 : 0;
 }
@@ -147,8 +150,8 @@ static int merge_all(struct merge *merge)
 }
 
 /*
- * Keep users who may not read an input, because it contains kernel addresses or stacks, from
- * reading the output.
+ * Prevent users from reading the output if they may not read an input, which may contain kernel
+ * addresses or stacks.
  */
 static void restrict_output(char **paths)
 {

@@ -75,7 +75,7 @@ static void read_clock(struct input *in)
 	}
 }
 
-/* Read a trace's side-car file as JSON. meta_read() has already checked the limits of the file. */
+/* Read a trace's side-car file as JSON. meta_read() has checked the limits of the file. */
 static int read_json(struct input *in)
 {
 	char name[PATH_MAX + 8];
@@ -121,7 +121,7 @@ static bool has_known_hart(const struct merge *merge, const struct input *in)
 	return false;
 }
 
-/* Return the reason why a trace cannot be merged, or NULL if it can. */
+/* Return the reason that a trace cannot be merged, or NULL if it can. */
 static const char *check_input(const struct merge *merge, const struct input *in)
 {
 	const struct input *first = merge->input[0];
@@ -222,7 +222,7 @@ static bool any(const struct merge *merge, const char *key)
 	return false;
 }
 
-/* Return whether a file was truncated, which a merged trace would hide. */
+/* Return whether a file was truncated, because a merged trace would hide that. */
 static bool lacks_bytes(const struct input *in)
 {
 	const uint64_t captured = number(coverage(in), "bytes");
@@ -234,7 +234,7 @@ static bool lacks_bytes(const struct input *in)
 	return true;
 }
 
-/* Sum up what is counted per sink; the rest applies to the session. */
+/* Add up the counts that are per sink; the others apply to the session. */
 static void merge_coverage(const struct merge *merge, struct json_object *to)
 {
 	static const char * const sums[] = { "buffer", "gaps", "gap_bytes", NULL };
@@ -246,7 +246,7 @@ static void merge_coverage(const struct merge *merge, struct json_object *to)
 	for (i = 0; flags[i]; i++)
 		add(to, flags[i], json_object_new_boolean(any(merge, flags[i])));
 	add(to, "bytes", json_object_new_uint64(merge->bytes));
-	/* The times of gaps are on the clock of their own trace. */
+	/* The times of gaps are those of their trace's clock. */
 	json_object_object_del(to, "missing");
 }
 
@@ -262,8 +262,8 @@ static void merge_utc(const struct merge *merge, struct json_object *to)
 }
 
 /*
- * Turn the last trace's side-car file into the merged trace's: it was written last, so its data
- * about threads and losses is the most complete.
+ * Convert the last trace's side-car file into the merged trace's. It was written last, so its data
+ * on threads and losses is the most complete.
  */
 const char *merge_meta(struct merge *merge)
 {

@@ -24,7 +24,7 @@ static const char *temporary_dir(void)
 
 /*
  * Create an unnamed file on a file system without O_TMPFILE. Only a SIGKILL between mkostemp() and
- * unlink() can leave the file behind, which is then empty.
+ * unlink() can leave the file behind, in which case it is empty.
  */
 static int make_and_remove(const char *dir)
 {
@@ -75,8 +75,8 @@ static int write_file(struct merge *merge, const char *dir, int fd)
 }
 
 /*
- * Parse the merged side-car file under the name of the last trace's, because names in the file are
- * relative to the directory of that trace.
+ * Parse the merged side-car file under the name of the last trace's file, because names in it are
+ * relative to that trace's directory.
  */
 static int read_meta(struct merge *merge, struct meta *meta)
 {

@@ -13,7 +13,7 @@
  * @options:	whether to be quiet, and whether to show progress
  * @meta:	set from the side-car files of the traces; call meta_free() even after an error
  *
- * The file is in $TMPDIR or /tmp, and disappears when it is closed.
+ * The file is in $TMPDIR or /tmp, and is deleted when it is closed.
  *
  * Return: its descriptor, positioned at the beginning, or -1 after printing an error.
  */

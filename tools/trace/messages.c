@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Decodes a trace's bytes to messages with times: see messages.h. */
+/* Decodes a trace's bytes into messages with times: see messages.h. */
 #include <string.h>
 
 #include "command.h"
@@ -93,8 +93,8 @@ static bool damage(struct trace *trace, int src, struct nexus_message *damaged)
 }
 
 /*
- * Handle a message of an unknown type. If it differs from that of a store in one bit, and a flipped
- * bit explains it, make the message a gap.
+ * Handle a message of an unknown type. If the type differs in one bit from that of a store, and a
+ * flipped bit explains the damage, convert the message to a gap.
  */
 static bool was_store(struct trace *trace, struct nexus_message *message)
 {
@@ -106,7 +106,7 @@ static bool was_store(struct trace *trace, struct nexus_message *message)
 	return true;
 }
 
-/* Make a store to a channel that does not exist a gap. */
+/* Convert a store to a nonexistent channel to a gap. */
 static void make_gap(struct trace *trace, struct nexus_message *message)
 {
 	struct nexus *nexus = &trace->nexus;
@@ -120,7 +120,7 @@ static void make_gap(struct trace *trace, struct nexus_message *message)
 }
 
 /*
- * Return whether damage explains that a store lacks its timestamp. If so, make the message a gap.
+ * Return whether damage explains a store's missing timestamp. If so, convert the message to a gap.
  */
 static bool swallowed(struct trace *trace, struct nexus_message *message)
 {
@@ -159,7 +159,7 @@ static int on_item(struct trace *trace, enum nexus_item item,
 		trace->stats.absolute = true;
 	}
 	if (message->flags & NEXUS_CONTRARY && !clocks_slept(&trace->nexus, message)) {
-		/* Any difference since the previous absolute time may be wrong. */
+		/* Any timestamp since the previous absolute time may be wrong. */
 		if (trace->nexus.ts_scheme == NEXUS_TS_DELTA)
 			clocks_doubt(clocks, message->src, since);
 		else

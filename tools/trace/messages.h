@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Decodes bytes to stores with times: the first stage of reading a trace. */
+/* Decodes bytes into stores with times: the first stage of reading a trace. */
 #ifndef SIFIVE_TRACE_MESSAGES_H
 #define SIFIVE_TRACE_MESSAGES_H
 
@@ -8,7 +8,7 @@
 struct trace;
 
 /**
- * messages_drain() - decode the available bytes, and pass on stores that need not wait
+ * messages_drain() - decode the available bytes, and pass on stores that need not be held back
  *
  * Return: 0, or -1 after printing an error.
  */

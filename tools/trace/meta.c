@@ -14,16 +14,18 @@
 #include "nexus/nexus.h"
 #include "perfrec/perfrec.h"
 
-/* Maximum number of bad values to report, so that a bad file does not flood the terminal. */
+/*
+ * Maximum number of invalid values to report, so that a damaged file does not flood the terminal.
+ */
 #define COMPLAINTS_MAX	10
 
 struct reader {
 	const char	*name;
 	unsigned int	complaints;
-	char		*strings;	/* room for the next string */
+	char		*strings;	/* place for the next string */
 };
 
-/* A key, and the offset of its number in a struct. */
+/* A key, and the offset of the corresponding number in a struct. */
 struct number {
 	const char	*key;
 	size_t		offset;
@@ -55,7 +57,7 @@ static struct json_object *get_object(struct reader *reader, struct json_object 
 	return NULL;
 }
 
-/* Read a number, also as a string in C notation. With @any, accept all 64-bit values. */
+/* Read a number, which may be a string in C notation. With @any, accept all 64-bit values. */
 static bool parse(struct json_object *value, bool any, uint64_t *number)
 {
 	const char *text;
@@ -66,7 +68,7 @@ static bool parse(struct json_object *value, bool any, uint64_t *number)
 
 		*number = negative ? (uint64_t)json_object_get_int64(value) :
 				     json_object_get_uint64(value);
-		/* The parser turns larger numbers into UINT64_MAX. */
+		/* The parser replaces larger numbers with UINT64_MAX. */
 		return any || (!negative && *number < UINT64_MAX);
 	}
 	if (!json_object_is_type(value, json_type_string))
@@ -114,7 +116,7 @@ static void set_u32(struct reader *reader, struct json_object *object,
 		*number = (uint32_t)value;
 }
 
-/* Read a number from 0 to @most; anything else leaves @number unchanged. */
+/* Read a number from 0 to @most; otherwise, leave @number unchanged. */
 static void set_number(struct reader *reader, struct json_object *object,
 		       const char *key, int most, int *number)
 {
@@ -164,14 +166,17 @@ static const char *string_of(struct json_object *value)
 	if (!json_object_is_type(value, json_type_string))
 		return NULL;
 	length = json_object_get_string_len(value);
-	/* A NUL in the string would hide the rest. */
+	/* A NUL in the string would hide the characters after it. */
 	if (length > META_STRING_MAX ||
 	    strlen(json_object_get_string(value)) != (size_t)length)
 		return NULL;
 	return json_object_get_string(value);
 }
 
-/* Copy a string, to free json-c's tree early: it is many times as large as the text. */
+/*
+ * Copy a string, so that json-c's tree, which is many times as large as the text, can be freed
+ * early.
+ */
 static const char *keep(struct reader *reader, const char *text)
 {
 	char *kept = reader->strings;
@@ -354,7 +359,7 @@ static void read_processes(struct reader *reader, struct json_object *object,
 	}
 }
 
-/* Read which processes mapped an object. */
+/* Read the list of processes that mapped an object. */
 static void read_in(struct reader *reader, struct json_object *object, struct meta *meta,
 		    struct meta_object *to)
 {
@@ -544,7 +549,7 @@ static void read_trigger(struct reader *reader, struct json_object *from,
 	trigger->ended = get_u64(reader, from, "to", &trigger->to);
 }
 
-/* Read the losses; after a bad value, they are not completely known. */
+/* Read the losses; after an invalid value, they are incomplete. */
 static void read_losses(struct reader *reader, struct json_object *object, struct meta *meta)
 {
 	static const struct number number[] = {
@@ -609,7 +614,7 @@ static void read_groups(struct reader *reader, struct json_object *object, struc
 				    instant, &meta->samples);
 }
 
-/* Read the name of the directory of copies, which must be beside the side-car file. */
+/* Read the name of the directory of copies, which must be in the side-car file's directory. */
 static void read_files(struct reader *reader, struct json_object *object, struct meta *meta)
 {
 	const char *dir = strrchr(reader->name, '/'), *name = NULL;
@@ -719,7 +724,10 @@ void meta_init(struct meta *meta)
 	};
 }
 
-/* Return whether the text is within the limits. No recorder writes that many commas in strings. */
+/*
+ * Return whether the text is within the limits. Commas in strings are also counted, because no
+ * recorder writes that many.
+ */
 static bool is_fair(const char *text, size_t length)
 {
 	size_t groups = 0, values = 1, i;
@@ -767,7 +775,10 @@ int meta_parse(const char *name, const char *text, size_t length, struct meta *m
 		return -1;
 	}
 	json_tokener_free(tokener);
-	/* Enough for all strings: each has two quotation marks in the text, but only a NUL here. */
+	/*
+	 * Enough for all strings: each has two quotation marks in the text, but only a NUL in
+	 * memory.
+	 */
 	meta->strings = malloc(length);
 	reader.strings = meta->strings;
 	if (meta->strings)
