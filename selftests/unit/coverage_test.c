@@ -284,7 +284,7 @@ TEST_F(command, every_output_names_the_call_that_triggered_a_snapshot)
 		"\"took_ns\":%s,\"limit_ns\":1500000000}%s}"
 #define LAST	"{\"srcbits\":0,\"ts_hz\":10,\"trigger\":{\"function\":\"f\",\"call\":7," \
 		"\"took_ns\":1600000000,\"limit_ns\":1500000000,\"last\":true}}"
-#define BEFORE	"before the beginning of this trace: use a larger -b"
+#define BEFORE	"before the beginning of this trace; use a larger -b"
 
 TEST_F(command, snapshot_that_begins_after_its_call_is_reported)
 {

@@ -282,7 +282,7 @@ TEST_F(command, other_channels_are_named_and_selectable)
 	run(self, "decode trace.rtd");
 	EXPECT_EQ(3, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "trace.rtd: no records on channel 6 "
-			       "(channels seen: 7, 9): use -c"));
+			       "(channels seen: 7, 9); use -c"));
 	run(self, "decode -c 9 trace.rtd");
 	EXPECT_EQ(0, self->status);
 	EXPECT_NE(NULL, strstr(self->out, "   0 sample  0x20000\n"));

@@ -207,7 +207,7 @@ TEST_F(command, unmergeable_arguments_are_refused)
 		{ "graph - a.rtd", 2, "standard input cannot be merged" },
 		{ "replay a.rtd -", 2, "standard input cannot be merged" },
 		{ "annotate - b.rtd", 2, "standard input cannot be merged" },
-		{ "decode a.rtd " PROGRAM, 2, "is a program, not a trace: name it with -e" },
+		{ "decode a.rtd " PROGRAM, 2, "is a program, not a trace; name it with -e" },
 		{ "report a.rtd none.rtd", 3, "none.rtd: cannot read: No such file" },
 		{ "coverage a.rtd tmp", 3, "tmp.meta: No such file" },
 		{ "report a.rtd alone.rtd", 3, "alone.rtd.meta: No such file or directory: merging traces needs the side-car files" },
@@ -273,7 +273,7 @@ TEST_F(command, temporary_files_need_a_directory_with_free_space)
 	EXPECT_EQ(3 << 8, system("trap '' XFSZ; ulimit -f 2; " COMMAND " report a.rtd b.rtd 2>err.txt >out.txt"));
 	read_file("err.txt", self->err);
 	EXPECT_NE(NULL, strstr(self->err, "tmp: cannot write: File too large")) TH_LOG("%s", self->err);
-	EXPECT_NE(NULL, strstr(self->err, "tmp: traces are merged in a temporary file of about 1 MB: set TMPDIR to a directory with that much space"))
+	EXPECT_NE(NULL, strstr(self->err, "tmp: traces are merged in a temporary file of about 1 MB; set TMPDIR to a directory with that much space"))
 		TH_LOG("%s", self->err);
 	read_file("out.txt", self->out);
 	EXPECT_STREQ("", self->out);

@@ -136,6 +136,6 @@ const char *cause_text(const struct input *input, char text[CAUSE_SIZE])
 	}
 	if (used && begins_later(input))
 		snprintf(text + used, CAUSE_SIZE - used,
-			 ", before the beginning of this trace: use a larger -b");
+			 ", before the beginning of this trace; use a larger -b");
 	return text;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Corrects the clocks of a trace's sources after damage: gaps, Error messages, unknown TCODEs,
+ * Corrects the clocks of a trace's sources after damage: gaps, Error messages, unknown TCODEs, and
  * contradictory timestamps.
  *
- * Messages wait in a queue before their records are decoded. After a contradiction, the times that
- * it makes doubtful can therefore still be corrected or marked.
+ * Messages wait in a queue before their records are decoded. After a contradiction, the doubtful
+ * times of queued messages can therefore be corrected or marked.
  */
 #ifndef SIFIVE_TRACE_CLOCKS_H
 #define SIFIVE_TRACE_CLOCKS_H

@@ -172,7 +172,7 @@ static int check_output(const struct merge *merge, char **paths)
 
 	if (strlen(merge->output) >= PATH_MAX || !strcmp(merge->output, "-") ||
 	    (!stat(merge->output, &status) && !S_ISREG(status.st_mode))) {
-		report("%s: merge writes a regular file, and a side-car file beside it: name a regular file with -o",
+		report("%s: merge writes a regular file and its side-car file; name a regular file with -o",
 		       merge->output);
 		return -1;
 	}

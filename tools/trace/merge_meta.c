@@ -127,9 +127,9 @@ static const char *check_input(const struct merge *merge, const struct input *in
 	const struct input *first = merge->input[0];
 
 	if (in->meta.wrapped > 0)
-		return "its oldest bytes were overwritten, so its first times are unknown: record without --on-full wrap";
+		return "its oldest bytes were overwritten, so its first times are unknown; record without --on-full wrap";
 	if (in->meta.piece >= 0)
-		return "it is a piece of a recording: record without --rotate";
+		return "it is a piece of a recording; record without --rotate";
 	if (!in->meta.sources || in->meta.src_bits < 0 || lists_a_source_twice(in))
 		return "its side-car file does not list each encoder exactly once";
 	if (!in->start.ns || in->stop.ns <= in->start.ns)
@@ -285,6 +285,6 @@ const char *merge_meta(struct merge *merge)
 							  JSON_C_TO_STRING_NOSLASHESCAPE);
 	if (text && strlen(text) < META_BYTES_MAX)
 		return text;
-	report("%s: its side-car file would be too long: merge fewer traces", merge->output);
+	report("%s: its side-car file would be too long; merge fewer traces", merge->output);
 	return NULL;
 }

@@ -67,7 +67,7 @@ static int write_file(struct merge *merge, const char *dir, int fd)
 		return -1;
 	rc = merge_write(merge, out);
 	if (output_close(out)) {
-		report("%s: traces are merged in a temporary file of about %" PRIu64 " MB: set TMPDIR to a directory with that much space, or use sifive-trace merge",
+		report("%s: traces are merged in a temporary file of about %" PRIu64 " MB; set TMPDIR to a directory with that much space, or use sifive-trace merge",
 		       dir, (merge->size >> 20) + 1);
 		return -1;
 	}

@@ -766,8 +766,8 @@ int meta_parse(const char *name, const char *text, size_t length, struct meta *m
 	error = json_tokener_get_error(tokener);
 	if (!json_object_is_type(object, json_type_object)) {
 		report("%s: not a JSON object (%s, at byte %zu): " META_ADVICE, name,
-		       error == json_tokener_continue ? "it ends too early" :
-		       error == json_tokener_success ? "something else" :
+		       error == json_tokener_continue ? "unexpected end" :
+		       error == json_tokener_success ? "another type of value" :
 		       json_tokener_error_desc(error),
 		       json_tokener_get_parse_end(tokener));
 		json_object_put(object);

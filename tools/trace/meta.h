@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The side-car file of a trace, TRACE.meta: data that the trace does not contain. It is a JSON
- * object. All keys are optional, and unknown ones are ignored. Numbers may also be strings
+ * object. All keys are optional, and unknown keys are ignored. Numbers may also be strings
  * ("0x3f00001000").
  *
  *	version		1
@@ -86,7 +86,7 @@
 
 #include "meta_part.h"
 
-/* Limits for a side-car file; a file that exceeds one is refused. */
+/* Limits of a side-car file; a file that exceeds one of them is refused. */
 #define META_BYTES_MAX		(4u << 20)
 #define META_DEPTH_MAX		8
 /*
@@ -107,26 +107,26 @@
 #define META_PROCESSES_MAX	2048
 #define META_GAPS_MAX		64
 
-/* What to do about a bad side-car file. */
+/* Advice for an invalid side-car file. */
 #define META_ADVICE	"fix it, delete it, name another with --meta, or read without it: --meta none"
 
 /* Maximum size of a list of generated functions, and of all lists of a recording together. */
 #define META_LIST_BYTES_MAX	(64u << 20)
 #define META_LISTS_BYTES_MAX	(256u << 20)
 
-/* Message about the path of a list that is not used, and the reason. */
+/* Message for an unused list, with its path and the reason. */
 #define META_LIST_UNUSED	"%s: not used: %s: generated functions are shown as addresses"
 
-/* The "path" of code that the kernel maps into every process, and that is in no file. */
+/* The "path" of code that the kernel maps into every process, and that is not in any file. */
 #define META_VDSO		"[vdso]"
 
-/* The "path" of the kernel's own code, and of that of its modules. */
+/* The "path" of the code of the kernel and its modules. */
 #define META_KERNEL		"[kernel]"
 
-/* The "path" of the instructions that the kernel's probes have replaced in programs. */
+/* The "path" of the instructions in programs that the kernel's probes have replaced. */
 #define META_PROBES		"[uprobes]"
 
-/* Whose instructions were requested. Readers omit all others. */
+/* The requested instructions. Readers omit all others. */
 enum meta_calls {
 	META_CALLS_ALL,
 	META_CALLS_USER,
@@ -190,7 +190,7 @@ struct meta_object {
 	size_t		ins;
 };
 
-/* How the kernel sampled; @channel is -1 if it did not. */
+/* Settings of the kernel's sampling; @channel is -1 if there was none. */
 struct meta_sampling {
 	int		channel;
 	uint64_t	interval_ns;
@@ -201,7 +201,7 @@ struct meta_sampling {
 
 /**
  * struct meta_trigger - the call that triggered a snapshot
- * @function:	name of the called function, or NULL if there is no such call
+ * @function:	name of the called function, or NULL if no call triggered the file
  * @call:	number of the call
  * @tid:	thread that made the call, or -1 if unknown
  * @took_ns, @limit_ns: duration of the call, and the limit that it exceeded, or 0 if the snapshot
@@ -230,11 +230,11 @@ struct meta_trigger {
 struct meta_gap {
 	uint64_t	begin;
 	uint64_t	end;
-	uint64_t	bytes;		/* number overwritten before they were read */
-	uint64_t	dropped;	/* number of records dropped for lack of room */
+	uint64_t	bytes;		/* bytes overwritten before they were read */
+	uint64_t	dropped;	/* records dropped for lack of room */
 };
 
-/* How much of the run the trace can contain; @known is set if the recorder reports it. */
+/* The part of the run that the trace can contain; @known is set if the recorder reports it. */
 struct meta_coverage {
 	bool		known;
 	bool		full;
@@ -253,7 +253,7 @@ struct meta_coverage {
 
 /*
  * Records that were not written, as counted by the recorder; @unknown is set if the side-car file
- * has bad values here or in struct meta_coverage.
+ * has invalid values for this struct or for struct meta_coverage.
  */
 struct meta_lost {
 	bool		unknown;
@@ -281,7 +281,7 @@ struct meta_utc {
 	uint64_t	ns;
 };
 
-/* The clock of a source where a piece begins. */
+/* A source's clock at the beginning of a piece. */
 struct meta_clock {
 	int		src;
 	uint64_t	time;
@@ -289,12 +289,11 @@ struct meta_clock {
 };
 
 /**
- * struct meta_stream - a stream that continues from the previous piece; its stores are written as
- * text
+ * struct meta_stream - a stream that continues from the previous piece; stores are given as text
  * @header:	stores of its header, or NULL if unknown
  * @lost:	set if stores have been lost since the header
- * @record:	stores of its latest record, as if it were the first after the header, or NULL if
- *		none is known
+ * @record:	stores of its latest record, encoded as if it were the first after the header, or
+ *		NULL if unknown
  * @begun:	stores after that record or header, or NULL if none
  */
 struct meta_stream {
@@ -315,7 +314,7 @@ struct meta_rest {
 
 /**
  * struct meta - contents of a side-car file; -1, 0 or NULL for missing values
- * @hart_counts: set if the file says that counts are per hart
+ * @hart_counts: set if counts are per hart according to the file
  * @turn_us:	length of a turn in microseconds, or 0 if unknown
  * @switches:	channel of the records of context switches
  * @encoders:	number of encoders in the capture, of all sinks; valid with @switches; 0 if unknown

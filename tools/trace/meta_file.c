@@ -12,7 +12,7 @@
 #include "command.h"
 #include "meta.h"
 
-/* Read and parse a side-car file; @beside is set unless the user named the file. */
+/* Read and parse a side-car file; @beside is clear if the user specified the file. */
 static int read_file(const char *path, int fd, bool beside, struct meta *meta)
 {
 	struct stat status;

@@ -4,7 +4,7 @@
 #include "../output.h"
 #include "meta_part.h"
 
-/* Write @text as member @key unless it is NULL; return the text before the next member. */
+/* Write @text as member @key, unless it is NULL; return the text before the next member. */
 static const char *string_member(const char *between, const char *key, const char *text,
 				 struct output *out)
 {

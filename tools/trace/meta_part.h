@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Describes which calls a recording contains, for the recorder and for readers. */
+/* Describes the calls that a recording contains, for the recorder and for readers. */
 #ifndef SIFIVE_TRACE_META_PART_H
 #define SIFIVE_TRACE_META_PART_H
 
@@ -10,12 +10,12 @@
 struct output;
 
 /**
- * struct meta_part - selection of the recorded calls of each thread, as the user named it; if all
- *		members are 0, all calls are recorded
+ * struct meta_part - the user's selection of recorded calls of each thread; if all members are 0,
+ *		all calls are recorded
  * @from:	fnmatch() pattern of the functions whose calls begin recording, or NULL for all
  *		calls
- * @to:		fnmatch() pattern of the functions whose calls end recording, or NULL to end it at
- *		the return from the call that began it
+ * @to:		fnmatch() pattern of the functions whose calls end recording, or NULL to end at the
+ *		return from the call that began recording
  * @depth:	depth up to which nested calls are recorded, or 0 for no limit
  * @function:	the @functions patterns of the functions that are recorded; if @functions is 0, all
  *		are

@@ -9,12 +9,14 @@
 #include "resume.h"
 #include "state.h"
 
-/* Number of bytes to keep when skipping, because they may contain a header and its first record. */
+/* Number of skipped bytes to keep, because they may contain a header and its first record. */
 #define TAIL	(8u << 10)
 
 /* Number of further chunks to search if there are messages but no records. */
 #define CHUNKS_AHEAD	16
-/* Size in bytes of a trace whose stores fit into the queue in which times are corrected. */
+/*
+ * Maximum size in bytes of a trace whose stores all fit in the queue, where times can be corrected.
+ */
 #define SMALL	(24u << 10)
 
 void trace_start_clocks(struct trace *trace)
@@ -89,7 +91,7 @@ static int cannot_read(const struct trace *trace)
 
 /*
  * Return whether the whole trace is in the buffer, and its times can be corrected without reading
- * ahead: the queue holds all stores of so many bytes, unless it is full of other messages.
+ * ahead: the queue has room for all stores of a small trace, unless other messages fill it.
  */
 static bool is_small(const struct trace *trace)
 {
@@ -107,8 +109,8 @@ static bool is_small(const struct trace *trace)
 }
 
 /*
- * Reconstruct the state that a ring has overwritten. A trace whose first time depends on an
- * earlier one is also treated as a ring, regardless of how it was cut.
+ * Reconstruct the state that a ring has overwritten. Any trace whose first time depends on an
+ * earlier one is treated as a ring.
  */
 static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
 		       const struct meta *meta)
@@ -121,7 +123,7 @@ static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
 		perfrec_repeat(trace->perfrec, 1u << meta->sampling.channel,
 			       meta->sampling.header_interval);
 	/*
-	 * If no header is assumed, the layout of records without one is guessed, and their
+	 * Without an assumed header, the layout of records without a header is guessed, and their
 	 * addresses are unknown.
 	 */
 	if (ring_header(meta, &header) &&
@@ -150,13 +152,14 @@ static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
 }
 
 /*
- * State of the search for the SRC width. The first bytes may be damaged or blank, so later ones are
- * searched, too. @src_bits is -1 until a width is found; @records is set once it yields records.
+ * State of the search for the SRC width. The first bytes may be damaged or blank, so later bytes
+ * are searched, too. @src_bits is -1 until a width is found; @records is set once the width yields
+ * records.
  */
 struct look {
 	int	src_bits;
 	bool	records;
-	bool	idle;		/* nothing but idle bytes so far */
+	bool	idle;		/* all bytes were idle */
 };
 
 static void look(struct trace *trace, const struct nexus_options *nexus,
@@ -196,7 +199,7 @@ static int look_ahead(struct trace *trace, const struct nexus_options *nexus,
 
 /*
  * Continue the search in an input that can be read only once, and skip all but the last of the
- * bytes searched so far. Return 0, or -1 after printing an error.
+ * searched bytes. Return 0, or -1 after printing an error.
  */
 static int look_on(struct trace *trace, const struct nexus_options *nexus,
 		   struct look *found)
@@ -234,7 +237,7 @@ static int find_src_bits(struct trace *trace, const struct nexus_options *nexus,
 }
 
 /*
- * Read enough of a pipe to infer how to decode it, or until the pipe has no more data for now.
+ * Read a pipe until its bytes suffice to infer how to decode it, or until no more data has arrived.
  * Return 0, or -1 after printing an error.
  */
 static int fill_first(struct trace *trace, const struct nexus_options *nexus,
@@ -286,7 +289,7 @@ static int set_up(struct trace *trace, const struct trace_options *options,
 		return -1;
 	}
 	if (src_bits < 0) {
-		report("%s: not a trace, or damaged: no value of srcbits makes most of its messages valid (use -s N to read it anyway)",
+		report("%s: not a trace, or damaged: no value of srcbits makes most of its messages valid; use -s N to read it regardless",
 		       trace->in.path);
 		return -1;
 	}
@@ -302,7 +305,7 @@ static int set_up(struct trace *trace, const struct trace_options *options,
 	nexus.offset = trace->stats.bytes - trace->in.filled;
 	stats->src_bits = nexus.src_bits;
 	if (nexus_init(&trace->nexus, &nexus)) {
-		report("%s: srcbits must be 0 to %d, the timestamp 1 to 64 bits",
+		report("%s: srcbits must be 0 to %d, and ts_width 1 to 64",
 		       trace->in.path, NEXUS_SRC_BITS_MAX);
 		return -1;
 	}

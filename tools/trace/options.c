@@ -130,7 +130,7 @@ const struct cli_option options_reading[] = {
 	  .least = 1, .most = 1024 },
 	/* The keywords are in the order of enum output_styles. */
 	{ .name = "color", .value = "auto|always|never",
-	  .help = "use bold text and colours: on a terminal (auto, the default), always or never",
+	  .help = "use bold text and colors: on a terminal (auto, the default), always or never",
 	  .set = set_color },
 	{ .name = "no-pager", .help = "write text directly to the terminal",
 	  .set = set_no_pager },
@@ -192,7 +192,7 @@ void options_nothing(const struct options *options, const struct cli_list *filte
 }
 
 /*
- * Return whether a name has a form that record gives to traces: trace.0.rtd, trace.0.rtd.3 for a
+ * Return whether a name has the form that record uses for traces: trace.0.rtd, trace.0.rtd.3 for a
  * piece, or trace.rtd.0.3 for one sink of a snapshot.
  */
 static bool is_named_as_trace(const char *name)
@@ -206,7 +206,7 @@ static bool is_named_as_trace(const char *name)
 	return end && !*end;
 }
 
-/* Check and set the traces to merge, including the first one. */
+/* Check and set the traces to merge, which include the first one. */
 static int add_parts(const struct cli_command *command, struct options *options, char **part,
 		     unsigned int parts)
 {
@@ -215,10 +215,10 @@ static int add_parts(const struct cli_command *command, struct options *options,
 
 	for (i = 0; i < parts; i++) {
 		if (!strcmp(part[i], "-"))
-			return usage_error("%s: standard input cannot be merged with other traces: name files",
+			return usage_error("%s: standard input cannot be merged with other traces; name files",
 					   command->name);
 		if (image_is_program(part[i]))
-			return usage_error("%s: %s is a program, not a trace: name it with -e",
+			return usage_error("%s: %s is a program, not a trace; name it with -e",
 					   command->name, part[i]);
 	}
 	if (options->meta || trace->src_bits >= 0 || trace->ts_width >= 0 ||
@@ -240,7 +240,7 @@ int options_parse(const struct cli_command *command, void *target, struct option
 	if (result)
 		return result;
 	if (optind == argc)
-		return usage_error("%s: no trace: name a file, or - for standard input",
+		return usage_error("%s: no trace; name a file, or - for standard input",
 				   command->name);
 	options->path = argv[optind++];
 	if (takes == OPTIONS_ONE && optind < argc)
@@ -311,12 +311,12 @@ static int set_shortest(struct input *input, const struct options *options)
 	const uint64_t ns = options->threshold ? options->threshold : input->meta.part.threshold;
 	const unsigned __int128 product = (unsigned __int128)ns * input->hz;
 
-	/* The recording's threshold does not apply if an option replaces it. */
+	/* An option replaces the recording's threshold. */
 	input->meta.part.threshold = 0;
 	if (ns == UNITS_NO_TIME)
 		return 0;
 	if (options->threshold && !input->hz) {
-		report("--time-threshold: %s does not contain the tick rate: give --ts-hz",
+		report("--time-threshold: %s does not contain the tick rate; give --ts-hz",
 		       options->path);
 		return -1;
 	}
@@ -343,7 +343,7 @@ static int find_span(const struct input *input, int fd, struct range_span *span)
 	int error, copy;
 
 	if (fd < 0 && is_pipe(options->path))
-		return usage_error("--time in percent needs the trace's length, but a pipe can be read only once: name a file, or give times");
+		return usage_error("--time in percent needs the trace's length, but a pipe can be read only once; name a file, or give times");
 	copy = fd < 0 ? source_open(options->path) : dup(fd);
 	if (copy < 0) {
 		if (fd >= 0)

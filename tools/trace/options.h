@@ -12,7 +12,7 @@
 #include "trace.h"
 
 /*
- * Which calls to show if a trace has both: those from the instruction trace, or those that
+ * The calls to show if a trace contains both kinds: those from the instruction trace, or those that
  * instrumented functions recorded.
  */
 enum options_calls {
@@ -23,8 +23,8 @@ enum options_calls {
 /**
  * struct options - the common options
  * @trace:	settings for decoding the trace
- * @symbols:	settings for finding names
- * @meta:	value of --meta, or NULL for the file beside the trace
+ * @symbols:	settings for symbol lookup
+ * @meta:	value of --meta, or NULL for TRACE.meta
  * @ts_hz:	value of --ts-hz, or 0 for the tick rate in the side-car file
  * @range:	value of --time
  * @calls:	enum options_calls, from --calls, for commands that show calls
@@ -138,16 +138,18 @@ static inline bool options_thread(const struct options *options, int64_t tid)
 	return options->tid < 0 || tid == options->tid;
 }
 
-/** options_matches() - return whether a name matches any pattern of --filter, or there is none */
+/**
+ * options_matches() - return whether a name matches any pattern of --filter, or no pattern is given
+ */
 bool options_matches(const struct cli_list *filter, const char *name);
 
-/** options_nothing() - if --filter or --tid is given, report that it selects nothing */
+/** options_nothing() - report that --filter or --tid selects nothing, if it is given */
 void options_nothing(const struct options *options, const struct cli_list *filter);
 
 /**
  * options_all_calls() - show calls of any length, even if the recording has a threshold
  *
- * Return: false if --time-threshold asks to leave out calls.
+ * Return: false if --time-threshold excludes calls.
  */
 bool options_all_calls(struct options *options);
 
@@ -189,7 +191,7 @@ int input_open(struct input *input, const struct options *options);
  */
 void input_nothing(const struct input *input, const char *what, const struct range_span *span);
 
-/** input_close() - close and free everything */
+/** input_close() - close and free an input */
 void input_close(struct input *input);
 
 /* The data that a command reads from a trace. */

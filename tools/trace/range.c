@@ -8,7 +8,7 @@
 #include "units.h"
 
 #define SECOND	1000000000u
-/* Billionths of a percent in the whole trace. */
+/* Percentage of the whole trace, in billionths of a percent. */
 #define WHOLE	(100ull * SECOND)
 
 static bool is_digit(const char *at)
@@ -74,8 +74,8 @@ static uint64_t part_of(const struct range_span *span, const struct range_end *t
 }
 
 /*
- * Convert a time to ticks, at most UINT64_MAX. @ticks must already be 0 for a beginning, or
- * UINT64_MAX for an end. Return false if that needs the tick rate, which is unknown.
+ * Convert a time to ticks, at most UINT64_MAX. On entry, @ticks must be 0 for a beginning, or
+ * UINT64_MAX for an end. Return false if the conversion requires the tick rate, but it is unknown.
  */
 static bool ticks_of(const struct range_end *time, uint64_t hz, const struct range_span *span,
 		     uint64_t *ticks)
@@ -111,8 +111,8 @@ const char *range_ticks(const struct range *range, uint64_t hz, const struct ran
 	if (!range->set)
 		return NULL;
 	if (range_needs_span(range) && !span->timed)
-		return "--time is in percent, but no message of the trace has a time: leave --time out";
+		return "--time is in percent, but no message of the trace has a time; omit --time";
 	if (!ticks_of(&range->from, hz, span, from) || !ticks_of(&range->to, hz, span, to))
-		return "--time is in seconds, but the trace's tick rate is unknown: give --ts-hz, or times in ticks";
+		return "--time is in seconds, but the trace's tick rate is unknown; give --ts-hz, or times in ticks";
 	return *from <= *to ? NULL : "--time ends before it begins";
 }

@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 /**
- * struct range_end - a time as the user gave it
+ * struct range_end - a time, as specified by the user
  * @whole:	number before the decimal point
  * @part:	fraction after the decimal point, in billionths
- * @unit:	nanoseconds per unit, or 0 if none was given
+ * @unit:	nanoseconds per unit, or 0 if no unit was given
  * @percent:	a percentage of the trace's length, not a time
  * @open:	set if no time was given
  */
@@ -62,11 +62,11 @@ bool range_needs_span(const struct range *range);
 
 /**
  * range_ticks() - convert the range to ticks
- * @hz:		ticks per second, or 0 if unknown; then numbers without a unit are ticks
+ * @hz:		ticks per second, or 0 if unknown, in which case numbers without a unit are ticks
  * @span:	times of the trace; used only if range_needs_span()
  * @from, @to:	the result; 0 and UINT64_MAX if the range has no beginning or no end
  *
- * Return: NULL, or why the range is invalid.
+ * Return: NULL, or the reason that the range is invalid.
  */
 const char *range_ticks(const struct range *range, uint64_t hz, const struct range_span *span,
 			uint64_t *from, uint64_t *to);
@@ -88,7 +88,7 @@ static inline struct range_scope range_scope(uint64_t from, uint64_t to)
 
 /**
  * range_has() - return whether the trace's next item is in the range
- * @known:	whether its time is known; if not, it belongs to the item before it
+ * @known:	whether its time is known; if not, the item is treated like the previous one
  * @time:	its time in ticks
  */
 static inline bool range_has(struct range_scope *scope, bool known, uint64_t time)

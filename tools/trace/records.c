@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Decodes a trace's stores to records, and keeps its statistics: see records.h. */
+/* Decodes a trace's stores into records, and keeps the statistics: see records.h. */
 #include <string.h>
 
 #include "records.h"
@@ -18,8 +18,8 @@ static void on_stream(void *context, unsigned int src, unsigned int channel)
 }
 
 /*
- * Return whether a counter counts events. The trace timestamp, which has no CSR, does not count as
- * one.
+ * Return whether any of a header's counters counts events. The trace timestamp, which has no CSR,
+ * does not.
  */
 static bool counts_events(const struct perfrec_header *header)
 {
@@ -47,7 +47,7 @@ static void on_header(void *context, const struct perfrec_header *header)
 
 /*
  * Complete records of this channel on other sources. After a thread has migrated, its last record
- * on the old source waits for one more word from that source, which may not arrive before the
+ * on the previous source waits for one more word from that source, which may not arrive before the
  * thread migrates back.
  */
 static void settle_others(struct trace *trace,
@@ -116,7 +116,7 @@ void count_unusual(struct trace_stats *stats, const struct perfrec_record *recor
 
 #define USUAL_FLAGS	(PERFREC_ADDRESS_KNOWN | PERFREC_MARKED | PERFREC_CALLERS)
 
-/* Count a record. Rarely taken branches cost less than unconditional additions. */
+/* Count a record. Rarely taken branches are cheaper than unconditional additions. */
 static inline void count(struct trace *trace, const struct perfrec_record *record)
 {
 	struct trace_stats *stats = &trace->stats;
@@ -163,7 +163,7 @@ static void on_lost(void *context, const struct perfrec_loss *loss)
 	struct trace *trace = context;
 	bool *begun = &trace->begun[loss->channel][loss->src];
 
-	/* The next piece contains in full each record that the end of this piece cuts off. */
+	/* Records that the end of this piece cuts off are complete in the next piece. */
 	if (loss->offset == RESUME_BEFORE ||
 	    (trace->meta->continued && loss->reason == PERFREC_TRUNCATED))
 		return;
@@ -182,7 +182,7 @@ static void on_lost(void *context, const struct perfrec_loss *loss)
 		trace->ops->lost(trace->context, loss);
 }
 
-/* The next piece repeats the marks after this piece's last record, and they are counted there. */
+/* The next piece repeats the marks after this piece's last record, and counts them. */
 static void on_marks(void *context, const struct perfrec_record *record)
 {
 	struct trace *trace = context;
@@ -235,7 +235,9 @@ static void give_message(struct trace *trace, enum stages_item item,
 		give(trace->context, message);
 }
 
-/* Return whether an event ends the doubts about the times of its source. */
+/*
+ * Return whether an event's time is absolute, so that later times of its source are not doubtful.
+ */
 static bool is_absolute(const struct clocks_event *event)
 {
 	return event->item == NEXUS_MESSAGE && nexus_is_absolute(&event->message);
@@ -263,7 +265,7 @@ static void doubt_times(const struct trace *trace, const struct records_batch *b
 	}
 }
 
-/* Messages may be missing, so the times of all sources are doubtful up to the next absolute one. */
+/* Messages may be missing, so each source's times are doubtful up to its next absolute time. */
 static void on_damaged(void *context, uint64_t offset)
 {
 	struct trace *trace = context;
@@ -291,7 +293,8 @@ void records_gap(struct trace *trace, const struct nexus_message *gap)
 		break;
 	case NEXUS_GAP_TRUNCATED:
 		/*
-		 * Only this message is incomplete; perfrec_flush() handles the records before it.
+		 * Only the last message is incomplete; perfrec_flush() handles the records before
+		 * it.
 		 */
 		stats->cut_bytes += gap->length;
 		break;
@@ -314,7 +317,7 @@ static int on_store(struct trace *trace, const struct store *store)
 	return perfrec_push(trace->perfrec, store);
 }
 
-/* Complete the source's records whose counters precede @offset. */
+/* Complete those of the source's records whose counters precede @offset. */
 static void settle(struct trace *trace, unsigned int src, uint64_t offset)
 {
 	uint32_t channels;
@@ -347,8 +350,8 @@ static bool on_branch(struct trace *trace, const struct nexus_message *message)
 		return false;
 	if (message->tcode == NEXUS_CORRELATION) {
 		/*
-		 * If the thread has executed no code since the last word, it may still
-		 * have to store the next one.
+		 * If the thread has executed no code since the last word, it may be about to store
+		 * another one.
 		 */
 		settle(trace, src, trace->shown[src]);
 		trace->unfinished[src] = is_unfinished(trace, src);
@@ -365,8 +368,8 @@ static bool on_branch(struct trace *trace, const struct nexus_message *message)
 }
 
 /*
- * Handle a context switch: a thread that continues on another source stores no more words through
- * the old one.
+ * Handle a context switch: after a thread has continued on another source, it stores no more words
+ * through the previous one.
  */
 static void on_context(struct trace *trace, const struct nexus_message *message)
 {
@@ -450,7 +453,10 @@ void records_begin(struct trace *trace)
 	trace->perfrec_ops = (struct perfrec_ops){
 		.stream = on_stream, .header = on_header, .record = on_record,
 		.lost = on_lost, .damaged = on_damaged, .marks = on_marks,
-		/* Set only if needed, because these callbacks cost time for each word. */
+		/*
+		 * The following callbacks are set only if needed, because they cost time for each
+		 * word.
+		 */
 		.stack = trace->unwind && ops->record ? on_stack : NULL,
 		.part = ops->part ? on_part : NULL,
 		.address = ops->address ? on_address : NULL,
@@ -460,7 +466,7 @@ void records_begin(struct trace *trace)
 
 static void add_store(struct trace *trace, const struct store *store)
 {
-	/* The first stage needs the number of words to recover clocks. */
+	/* The first stage needs the number of words in order to recover clocks. */
 	trace->stats.words[store->channel]++;
 	if (store->time_known != TIME_UNKNOWN)
 		range_add(trace->span, store->time);

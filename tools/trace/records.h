@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Decodes stores to records: the second stage of reading a trace. */
+/* Decodes stores into records: the second stage of reading a trace. */
 #ifndef SIFIVE_TRACE_RECORDS_H
 #define SIFIVE_TRACE_RECORDS_H
 
@@ -8,7 +8,7 @@
 
 struct trace;
 
-/* Stores in the order of the trace, and other items between them. */
+/* Stores and other items, in the order of the trace. */
 struct records_batch {
 	struct store			*store;
 	size_t				stores;
@@ -19,20 +19,19 @@ struct records_batch {
 /** records_begin() - set the callbacks that the trace's consumer needs */
 void records_begin(struct trace *trace);
 
-/* Marks a record whose callers the third stage will find in its stream's latest stack. */
+/* Marks a record whose callers the third stage determines from its stream's latest stack. */
 extern const struct perfrec_callers records_unwound;
 
 /**
- * records_unwind() - return the callers that a stack shows, or NULL; called in the consumer's
- * thread
+ * records_unwind() - return the callers found in a stack, or NULL; called in the consumer's thread
  */
 const struct perfrec_callers *records_unwind(struct trace *trace,
 					     const struct perfrec_stack *stack);
 
-/** records_gap() - handle bytes that do not belong to a message */
+/** records_gap() - handle bytes that are not a message */
 void records_gap(struct trace *trace, const struct nexus_message *gap);
 
-/** records_span() - like records_push(), but only find the times, for trace_span() */
+/** records_span() - like records_push(), but only determine the times, for trace_span() */
 void records_span(struct trace *trace, const struct records_batch *batch, unsigned int *done);
 
 /**

@@ -9,18 +9,18 @@
 /* Number of stores decoded per call. */
 #define STORES		64
 
-/* How implausible the times of messages are; the first member that differs is decisive. */
+/* Implausibility of the times of messages; the first member that differs is decisive. */
 struct doubt {
 	uint64_t	contradictions;
 	uint64_t	unsteady;	/* sum of differences between successive steps */
 };
 
 /**
- * struct recovery - damaged bytes, and the best candidate so far for the clocks after them
+ * struct recovery - damaged bytes, and the best candidate for the clocks after them
  * @window:	the damaged bytes, and later ones that may belong to the same messages
  * @skip:	number of bytes after the damage that belong to a damaged message, for the best
  *		candidate
- * @doubt:	measure of how implausible the messages after the best candidate are
+ * @doubt:	implausibility of the messages after the damage, for the best candidate
  * @repaired:	set if the best candidate differs from the unchanged clocks
  */
 struct recovery {
@@ -35,7 +35,7 @@ struct recovery {
 	bool			repaired;
 };
 
-/* A measure of how uneven the time steps are: wrong bits make them uneven. */
+/* A measure of the unevenness of time steps, which wrong bits increase. */
 struct steps {
 	uint64_t	time[NEXUS_SOURCES];
 	uint64_t	step[NEXUS_SOURCES];
@@ -89,7 +89,7 @@ static int compare(const struct doubt *a, const struct doubt *b)
 	return 0;
 }
 
-/* Test the clocks as @candidate has changed them, and keep them if they are the best so far. */
+/* Test the clocks of @candidate, and keep them if no previous candidate was better. */
 static void consider(struct recovery *recovery, const struct nexus *candidate,
 		     size_t skip)
 {

@@ -11,10 +11,10 @@
 
 #include "meta.h"
 
-/* Offset of records that belong to the previous piece. */
+/* Offset that identifies records of the previous piece. */
 #define RESUME_BEFORE	UINT64_MAX
 
-/** resume_clocks() - set the clocks; return whether the side-car file contains any */
+/** resume_clocks() - set the clocks; return whether the side-car file contains clocks */
 bool resume_clocks(struct nexus *nexus, const struct meta *meta);
 
 /**

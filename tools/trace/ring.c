@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Reconstructs what a ring buffer has overwritten: see ring.h. */
+/* Reconstructs data that a ring buffer has overwritten: see ring.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +8,9 @@
 #include "ring.h"
 
 #define CHUNK	(64u << 10)
-/* Maximum number of passes over the file to correct times that seem too late. */
+/* Maximum number of passes over the file to correct times that appear too late. */
 #define LOOKS	4
-/*
- * A time in ticks. Times of all sources are converted to times near it, so that they can be
- * compared.
- */
+/* A reference time in ticks. Times of all sources are converted to times near it for comparison. */
 #define MIDDLE	(1ull << 62)
 /* Number of stores decoded per call. */
 #define STORES	64
@@ -68,12 +65,12 @@ bool ring_begins(const void *data, size_t length,
 
 /**
  * struct chain - a source's messages before its first absolute time
- * @change:	bits changed by all their timestamps so far: c_i of ring_times()
+ * @change:	bits changed by all their timestamps up to the latest one: c_i of ring_times()
  * @known:	mask of the known bits of X of ring_times()
  * @value:	the known bits
  * @begun:	set if a message from the source has been read
- * @ended:	set if messages were lost, so that later ones do not depend on @change
- * @contrary:	set if no X fits all messages
+ * @ended:	set if messages were lost, so later times cannot be derived from @change
+ * @contrary:	set if no X is consistent with all messages
  * @done:	set if the absolute time was reached
  * @halfway:	set if the highest bit of the timestamp has changed
  * @span:	upper bound on the time from the first to the last message, or 0 if the times cannot
@@ -83,8 +80,8 @@ bool ring_begins(const void *data, size_t length,
  * @place:	@last, converted to a time near MIDDLE
  * @first:	the first time in the current stretch of the file
  * @latest:	the latest times of that stretch, of the one before it, and of all earlier ones
- * @excess:	maximum number of ticks by which its times were later than those of other sources
- *		that follow in the file
+ * @excess:	maximum number of ticks by which its times exceed those of other sources that follow
+ *		in the file
  */
 struct chain {
 	uint64_t	change;
@@ -133,7 +130,7 @@ static void add_change(const struct pass *pass, struct chain *chain,
 	chain->change = change;
 	if (pass->delta || !bit)
 		return;
-	/* Only the highest bit also changes from 1 to 0, when the time wraps. */
+	/* The highest bit is the only one that also changes from 1 to 0, when the time wraps. */
 	if (bit == (pass->mask ^ pass->mask >> 1)) {
 		chain->halfway = true;
 		return;
@@ -155,7 +152,10 @@ static uint64_t latest(uint64_t value, uint64_t known, uint64_t limit,
 	uint64_t any = mask & ~known, less = 0;
 
 	if (value & (below ^ below >> 1)) {
-		/* That bit makes the time too late, so a higher bit has to be cleared. */
+		/*
+		 * The highest bit in @below makes the time too late, so a higher bit must be
+		 * cleared.
+		 */
 		less = limit & any & ~below;
 		if (!less)
 			return value | any;
@@ -163,13 +163,13 @@ static uint64_t latest(uint64_t value, uint64_t known, uint64_t limit,
 		below = 2 * less - 1;
 	}
 	/*
-	 * Above that bit, the time equals @limit; at that bit, it is less. So all lower bits can be
-	 * 1.
+	 * Above the highest bit in @below, the time equals @limit. In that bit, it is less, so all
+	 * lower bits can be 1.
 	 */
 	return (limit & ~below) | ((value | any) & below & ~less);
 }
 
-/* Assume that the source sent its last message at @limit, or as soon before @limit as possible. */
+/* Assume that the source sent its last message at @limit, or as late before it as possible. */
 static void place_last(struct pass *pass, unsigned int src, uint64_t limit)
 {
 	struct chain *chain = &pass->chain[src];
@@ -239,7 +239,7 @@ static void look_at(struct pass *pass, struct chain *chain, uint64_t offset,
 	uint64_t place = chain->place - ((chain->last - time) & pass->mask);
 	unsigned int i;
 
-	/* Three steps shift out all of latest[]; more would change nothing. */
+	/* Three steps replace all of latest[], so more would have no effect. */
 	for (i = 0; i < 3 && pass->stretch + i < offset / RING_SKEW; i++)
 		end_stretch(pass);
 	pass->stretch = offset / RING_SKEW;
@@ -299,8 +299,8 @@ static void on_stores(struct pass *pass)
 }
 
 /*
- * Set each source's time, or 0 if it is unknown: the decoded time then shows which bits of the
- * source's clock have changed.
+ * Set each source's time, or 0 if it is unknown, in which case the decoded time shows which bits of
+ * the source's clock have changed.
  */
 static void start_clocks(struct pass *pass)
 {
@@ -357,7 +357,7 @@ static int read_all(struct pass *pass, int fd, const struct nexus_options *optio
 }
 
 /*
- * Convert times to times near MIDDLE. These can be compared even if some clocks have wrapped and
+ * Convert times to times near MIDDLE, which can be compared even if some clocks have wrapped and
  * others have not.
  */
 static void begin_look(struct pass *pass)
@@ -385,7 +385,7 @@ static void begin_look(struct pass *pass)
 	}
 }
 
-/* Called if no times of the source agree with the order of the messages in the file. */
+/* Called if no times of the source are consistent with the order of messages in the file. */
 static void give_up(struct pass *pass, unsigned int src)
 {
 	pass->chain[src].place = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Reconstructs what a ring buffer has overwritten, as far as possible: the header of a stream's
- * first records, and the times of its first messages.
+ * Reconstructs, as far as possible, data that a ring buffer has overwritten: the header of a
+ * stream's first records, and the times of a source's first messages.
  */
 #ifndef SIFIVE_TRACE_RING_H
 #define SIFIVE_TRACE_RING_H
@@ -13,7 +13,7 @@
 
 /*
  * Maximum distance in bytes between messages of two sources that are out of order: the size of the
- * buffers in encoder and funnel, with a wide margin.
+ * buffers in encoders and funnels, with a wide margin.
  */
 #define RING_SKEW	512
 
@@ -52,12 +52,13 @@ struct ring_times {
  * @times:	the result
  *
  * Before its first absolute time, a source's messages show only which bits have changed: T_i = X ^
- * c_i, where c_i is known, but X, the time before the first message, is not. Times never go back,
- * so the highest bit in which a time differs from the previous time is 0 in the previous time,
- * which determines this bit of X. The bits above the highest one found that way did not change and
- * come from the absolute time: the source's last message is assumed to be as close before it as
- * possible. Lower bits that were never the highest to change do not affect the order. If a source's
- * times would be later than those of sources that follow in the file, its times are moved earlier.
+ * c_i, where c_i is known, but X, the time before the first message, is not. Times never go back.
+ * The highest bit in which a time differs from the previous one is therefore 0 in the previous one,
+ * which determines this bit of X. Bits above the highest one determined in this way did not change.
+ * They are taken from the absolute time: the source's last message is assumed to precede it as
+ * closely as possible. Lower bits that were never the highest to change do not affect the order. If
+ * a source's times would be later than those of other sources that follow in the file, they are
+ * moved earlier.
  *
  * Return: 0, or -1 with errno for a read error or lack of memory.
  */

@@ -13,7 +13,7 @@
 
 /*
  * Times in ms. A pipe counts as paused once it has been empty for PAUSE, or once the first byte of
- * a chunk has waited for WAIT, or for WAIT_FIRST if it is the trace's first chunk.
+ * a chunk has waited for WAIT (WAIT_FIRST for the trace's first chunk).
  */
 #define PAUSE		30
 #define WAIT_FIRST	70
@@ -48,8 +48,8 @@ static int cannot_read(const struct source *source)
 }
 
 /*
- * Wait for more bytes. Return whether the pipe has paused; @since is when the chunk's first byte
- * arrived.
+ * Wait for more bytes. Return whether the pipe has paused; the chunk's first byte arrived at
+ * @since.
  */
 static bool pauses(const struct source *source, int64_t since)
 {

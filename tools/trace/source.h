@@ -21,9 +21,9 @@
  * @path:	name of the source in messages
  * @fd:		descriptor
  * @file:	set for a regular file
- * @live:	set for a pipe or socket: do not hold back data to wait for more
- * @paused:	set if the source had no more data when last read, but has not ended
- * @bytes:	number of bytes read so far
+ * @live:	set for a pipe or socket, whose data must not be held back until more arrives
+ * @paused:	set if the source had no more data when it was last read, but has not ended
+ * @bytes:	number of bytes read
  * @filled:	number of bytes at @buffer
  * @buffer:	the current bytes, in @memory after the history
  */

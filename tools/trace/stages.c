@@ -11,7 +11,7 @@
 #include "stages.h"
 #include "state.h"
 
-/* More threads than stages would be idle. */
+/* There are three stages, so more threads would be idle. */
 #define THREADS_MAX	3
 /* Maximum number of batches in a queue. */
 #define SLOTS		4
@@ -76,14 +76,14 @@ struct stages {
 	struct items		*out;
 	bool			direct;
 	/*
-	 * Set if the second stage has called the consumer from the start, so that the consumer has
-	 * received all headers.
+	 * Set if the second stage calls the consumer from the start, so the consumer receives all
+	 * headers directly.
 	 */
 	bool			through;
 	uint32_t		sent[PERFREC_CHANNELS][PERFREC_SOURCES];
 	/*
-	 * For the third stage: copies of headers for the consumer, kept as long as perfrec keeps
-	 * the originals.
+	 * For the third stage: copies of headers for the consumer, kept for as long as perfrec
+	 * keeps the originals.
 	 */
 	struct perfrec_header	*kept[PERFREC_CHANNELS][PERFREC_SOURCES];
 	uint8_t			sources[PERFREC_CHANNELS];
@@ -314,7 +314,7 @@ static void append_copy(struct stages *stages, enum stages_item kind, const void
 		memcpy(to, data, bytes);
 }
 
-/* Pass all items so far to the third stage. */
+/* Pass all appended items to the third stage. */
 static void pass_on(struct stages *stages)
 {
 	pthread_mutex_lock(&stages->lock);
@@ -325,7 +325,7 @@ static void pass_on(struct stages *stages)
 	pthread_mutex_unlock(&stages->lock);
 }
 
-/* Wait for the third stage to finish; from then on the second stage calls the consumer. */
+/* Wait for the third stage to finish; afterwards, the second stage calls the consumer. */
 static void go_through(struct stages *stages)
 {
 	pass_on(stages);
@@ -410,7 +410,7 @@ void stages_record(struct stages *stages, const struct perfrec_record *record)
 		trace->ops->record(trace->context, record);
 		return;
 	}
-	/* The header may not have been sent yet, for example if it was assumed. */
+	/* The header may not have been sent, for example if it was assumed. */
 	if (header && stages->sent[record->channel][record->src] != header->serial + 1)
 		send_header(stages, header);
 	if (stages->direct) {
@@ -591,10 +591,7 @@ void stages_catch_up(struct stages *stages)
 
 bool stages_poll(struct stages *stages)
 {
-	/*
-	 * Count the polls, because near the end of a file there may be several before the next
-	 * batch.
-	 */
+	/* Count the polls: near the end of a file, there may be several before the next batch. */
 	current_slot(stages)->polls += !!stages->trace->ops->stop;
 	return stages->stopped;
 }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Reads a trace with several threads. The work has three stages: messages, records, and the trace's
- * consumer. Each stage processes the trace in order, so the consumer sees exactly what it would see
+ * consumer. Each stage processes the trace in order, so the consumer's callbacks are exactly those
  * with one thread.
  *
- * Batches wait in a queue before the second and the third stage. The thread of trace_run()
- * does the first stage. Idle threads, and that thread when it has no room for its results, run
- * the last stage that has work.
+ * Batches wait in a queue before the second and the third stage. The thread of trace_run() runs the
+ * first stage. Idle threads, and that thread when the next queue is full, run the last stage that
+ * has work.
  *
- * At a header that names a thread, the consumer can complete records of other streams. Therefore,
- * from the first such header on, the second stage calls the consumer directly. It does so from the
- * start if the consumer wants parts of records, or if the trace is a later piece of a recording.
+ * At a header that names a thread, the consumer can complete records of other streams. Beginning
+ * with the first such header, the second stage therefore calls the consumer directly. It does so
+ * from the start if the consumer has callbacks for parts of records, or if the trace is a later
+ * piece of a recording.
  */
 #ifndef SIFIVE_TRACE_STAGES_H
 #define SIFIVE_TRACE_STAGES_H
@@ -58,12 +59,11 @@ int stages_push(struct stages *stages, struct clocks *clocks, size_t count);
 void stages_catch_up(struct stages *stages);
 
 /**
- * stages_poll() - first stage: whether the consumer has stopped; also requests the next
- * poll
+ * stages_poll() - first stage: return whether the consumer has stopped, and request the next poll
  */
 bool stages_poll(struct stages *stages);
 
-/** stages_end() - end the trace; return 0 once all is done, or -1 if out of memory */
+/** stages_end() - end the trace; return 0 once all batches are processed, or -1 if out of memory */
 int stages_end(struct stages *stages);
 
 /* Second stage: the consumer's callbacks. */
@@ -85,7 +85,7 @@ unsigned int stages_sources(const struct stages *stages, unsigned int channel);
 /** stages_stop() - end the threads, but keep the headers; NULL is allowed */
 void stages_stop(struct stages *stages);
 
-/** stages_free() - free what stages_stop() left; NULL is allowed */
+/** stages_free() - free the remaining memory after stages_stop(); NULL is allowed */
 void stages_free(struct stages *stages);
 
 #endif /* SIFIVE_TRACE_STAGES_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Defines the state of a trace being read. Private to the stages that read it. */
+/* Defines the state of a trace that is being read. Private to the stages that read it. */
 #ifndef SIFIVE_TRACE_STATE_H
 #define SIFIVE_TRACE_STATE_H
 
@@ -41,8 +41,8 @@ struct trace {
 	uint64_t		thread[NEXUS_SOURCES];
 	bool			unfinished[NEXUS_SOURCES];
 	/*
-	 * Set if a store has contradicted its stream; by source: timestamps may have been lost since
-	 * its latest absolute one.
+	 * Set if a store has contradicted its stream. By source: set if timestamps may have been
+	 * lost since the latest absolute one.
 	 */
 	bool			damaged;
 	const struct records_batch *batch;	/* being decoded, or NULL */

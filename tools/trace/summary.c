@@ -59,7 +59,7 @@ static void no_times(const char *name, const struct trace_stats *stats)
 }
 
 /*
- * Report that counts are per hart, or may be. Only a side-car file, which may be old or missing,
+ * Report that counts are, or may be, per hart. Only a side-car file, which may be old or missing,
  * can rule that out.
  */
 static void whose_counts(const struct input *input, const struct trace_stats *stats)
@@ -78,7 +78,9 @@ static void whose_counts(const struct input *input, const struct trace_stats *st
 					     "without a side-car file this is unknown");
 }
 
-/* Return whether the trace lacks the data that the command reads. Then no_records() says why. */
+/*
+ * Return whether the trace lacks the data that the command reads. no_records() reports the reason.
+ */
 static bool is_empty(const struct trace_stats *stats, enum input_reads reads)
 {
 	return reads != INPUT_FLOW && !trace_records(stats) &&
@@ -244,10 +246,10 @@ static int no_records(const struct input *input,
 		report("%s: no records on any channel (channels seen: %s)", name,
 		       channels);
 	else if (decoded & (decoded - 1))
-		report("%s: no records on the side-car file's channels (channels seen: %s): use -c",
+		report("%s: no records on the side-car file's channels (channels seen: %s); use -c",
 		       name, channels);
 	else
-		report("%s: no records on channel %d (channels seen: %s): use -c",
+		report("%s: no records on channel %d (channels seen: %s); use -c",
 		       name, __builtin_ctz(decoded), channels);
 	return EXIT_UNREADABLE;
 }
@@ -259,7 +261,7 @@ static int no_flow(const struct input *input, const struct trace_stats *stats)
 	return EXIT_UNREADABLE;
 }
 
-/* Write when a gap began and ended, as replay shows times. */
+/* Write the beginning and end of a gap, in the format of replay's times. */
 static void put_times(const struct input *input, size_t number, char *text, size_t size)
 {
 	uint64_t begin, end;
@@ -272,7 +274,7 @@ static void put_times(const struct input *input, size_t number, char *text, size
 		 (double)end / (double)input->hz);
 }
 
-/* Report when data was lost. */
+/* Report the times at which data was lost. */
 static void list_gaps(const struct input *input)
 {
 	const struct meta_coverage *coverage = &input->meta.coverage;
@@ -295,7 +297,7 @@ static void list_gaps(const struct input *input)
 		report("%s: %zu more gaps: report --json lists them", name, coverage->listed - i);
 }
 
-/* Report losses counted by the recorder or by marks in the trace. */
+/* Report losses that the recorder, or marks in the trace, have counted. */
 static void recorder_losses(const struct input *input)
 {
 	const struct meta_lost *lost = &input->meta.lost;
@@ -308,7 +310,7 @@ static void recorder_losses(const struct input *input)
 		report("%s: not recorded: %" PRIu64 " record%s of threads without a channel, on a CPU without an encoder, or while the trace was being written",
 		       name, COUNT(lost->threads));
 	if (lost->abandoned)
-		report("%s: not recorded: %" PRIu64 " record%s abandoned half-way",
+		report("%s: not recorded: %" PRIu64 " record%s abandoned before completion",
 		       name, COUNT(lost->abandoned));
 	if (lost->refused)
 		report("%s: not recorded: %" PRIu64 " record%s of threads that cannot read the counters",
@@ -349,8 +351,8 @@ static bool leaves_channels_out(const struct input *input)
 }
 
 /*
- * Return whether there are losses that --strict reports. Bytes that a ring has overwritten are not
- * losses; neither are records cut by the recording's limit, nor anything after the limit.
+ * Return whether there are losses that --strict reports. These do not include bytes that a ring has
+ * overwritten, records that the recording's limit cuts off, and data after the limit.
  */
 static bool is_lossy(const struct input *input)
 {

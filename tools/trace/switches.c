@@ -50,7 +50,7 @@ static bool follow(struct switches_begun *begun, unsigned int bytes, uint32_t va
 	return ends;
 }
 
-/* The last stores of the previous piece may be the beginning of a record. */
+/* Return the record that the last stores of the previous piece begin, if any. */
 static struct switches_begun begun_before(const char *stores)
 {
 	struct switches_begun begun = { 0 };

@@ -12,7 +12,7 @@
 #include "perfrec/perfrec.h"
 
 /**
- * struct trace_switch - what a hart runs from this point on
+ * struct trace_switch - the code that a hart runs from this point on
  * @src:	source of the record
  * @kind:	SIFIVE_TRACE_SWITCH_*. SIFIVE_TRACE_SWITCH_BEGIN shows that records may be missing
  *		since the source's previous message. At SIFIVE_TRACE_SWITCH_WOKEN, the hart's
@@ -53,7 +53,7 @@ struct switches_begun {
  * struct switches - decoder for records of context switches
  * @channel:	channel of the records, or -1 if there are none
  * @records:	number of complete records, without marks
- * @losses:	number of times that stores belonged to no record
+ * @losses:	number of times that stores were not part of a record
  * @give:	called for each record, with @context; if NULL, records are only counted
  */
 struct switches {

@@ -11,8 +11,8 @@
 #include "state.h"
 
 /*
- * Pass on the data that waits for corrections, because the pipe has no more data for now. Return 0,
- * or -1 after printing an error.
+ * Called when no more data has arrived in a pipe: pass on the data that waits for corrections.
+ * Return 0, or -1 after printing an error.
  */
 static int catch_up(struct trace *trace)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Decodes a trace file to records: combines the message decoder and the record decoder, infers what
- * the bytes do not contain, and keeps statistics.
+ * Decodes a trace file into records: combines the message decoder and the record decoder, infers
+ * missing data, and keeps statistics.
  */
 #ifndef SIFIVE_TRACE_TRACE_H
 #define SIFIVE_TRACE_TRACE_H
@@ -19,9 +19,9 @@
 
 /*
  * A record that lacks at most the upper part of its last counter is considered complete once its
- * source has sent between this many and twice as many further messages of instruction trace. It is
- * also considered complete when its thread's instruction trace stops, if a message has shown
- * executed code since the record's last word.
+ * source has sent further messages of instruction trace: at least this many, and at most twice as
+ * many. It is also considered complete when its thread's instruction trace stops, if a message has
+ * shown executed code since the record's last word.
  */
 #define TRACE_SETTLE_BRANCHES	64
 
@@ -59,7 +59,7 @@ struct trace_options {
  * @errors:	number of Error messages, which indicate that the encoder lost messages
  * @ownership:	number of Ownership messages, which indicate that another context runs
  * @branches:	number of messages of instruction trace
- * @gaps:	number of ranges of bytes that do not belong to a message
+ * @gaps:	number of ranges of bytes that are not a message
  * @gap_bytes:	number of bytes in gaps
  * @align_bytes: number of bytes before the first message of a ring buffer
  * @cut_bytes:	size of the last message in bytes, if it is cut off
@@ -78,8 +78,8 @@ struct trace_options {
  * @truncated:	number of losses at the end of the trace
  * @assumed:	number of records before their stream's first header in a ring, decoded as the
  *		side-car file describes
- * @rootless:	number of records before such a header that are omitted because they depend on
- *		overwritten ones
+ * @rootless:	number of records before such a header that are omitted, because they depend on
+ *		overwritten records
  * @ring_words:	number of words of records that the beginning of a ring cuts off
  * @worked_out:	number of sources whose times before the first absolute one in a ring were inferred
  * @contrary:	number of sources whose inferred times contradict each other
@@ -92,13 +92,13 @@ struct trace_options {
  * @flow_losses: number of gaps in the instruction flow because of contradictions or damage
  * @stamped:	set if messages of stores have timestamps
  * @absolute:	set if at least one message has an absolute timestamp
- * @first, @last: earliest known time of a first word of a record, and latest known time of a last
- *		address, in ticks; no call is longer than the time between them
+ * @first, @last: earliest known time of a record's first word, and latest known time of a record's
+ *		last address, in ticks; no call is longer than the time between them
  * @timed:	number of records with a known time
  * @src_bits:	width of the SRC field that was used
  * @src_from:	origin of that width, as text
  * @switches:	number of records of context switches
- * @scheme_inferred: set if the timestamps themselves show that they are differences
+ * @scheme_inferred: set if the timestamps were inferred to be differences
  */
 struct trace_stats {
 	uint64_t	bytes;
@@ -177,12 +177,12 @@ static inline void trace_count_time(struct trace_stats *stats, const struct perf
  * struct trace_ops - a consumer's callbacks; each may be NULL
  * @header, @record, @lost, @marks, @part, @address, @counter: see struct perfrec_ops; if @counter
  *		is set, records are passed on once a later word shows that they are complete
- * @gap:	a range of bytes that do not belong to a message
+ * @gap:	a range of bytes that are not a message
  * @error:	an Error message
  * @ownership:	an Ownership message
  * @message:	each message other than a store, in order
  * @switched:	a record of a context switch
- * @pause:	a pipe has no more data for now: flush outputs
+ * @pause:	no more data has arrived in a pipe: flush outputs
  * @stop:	polled; reading stops once it returns true
  */
 struct trace_ops {
@@ -227,7 +227,7 @@ struct trace *trace_take(int fd, const char *path, const struct trace_options *o
 
 /**
  * trace_unwind() - set the function that finds callers in the stacks of samples
- * @unwind:	writes the callers that a stack shows to @address, as in struct perfrec_callers, and
+ * @unwind:	writes the callers found in a stack to @address, as in struct perfrec_callers, and
  *		returns their number. Called by trace_run(), between other callbacks
  * @context:	passed to @unwind
  */
@@ -271,7 +271,7 @@ void trace_settle(const struct trace *trace, uint32_t owner, unsigned int channe
  */
 void trace_add(struct trace *trace, const struct trace_stats *stats);
 
-/** trace_sources() - return the number of sources that have sent words of a channel so far */
+/** trace_sources() - return the number of sources that have sent words of a channel */
 unsigned int trace_sources(const struct trace *trace, unsigned int channel);
 
 /** trace_wrapped() - return whether the trace is a ring that has overwritten its oldest bytes */
@@ -283,7 +283,7 @@ uint32_t trace_channels(const struct trace *trace);
 /** trace_time_mask() - return the maximum timestamp of a message */
 uint64_t trace_time_mask(const struct trace *trace);
 
-/** trace_stats() - return the statistics of trace_open() and trace_run() so far */
+/** trace_stats() - return the current statistics of trace_open() and trace_run() */
 const struct trace_stats *trace_stats(const struct trace *trace);
 
 /**
@@ -293,7 +293,7 @@ const struct trace_stats *trace_stats(const struct trace *trace);
  */
 void trace_release(struct trace *trace);
 
-/** trace_close() - close and free; NULL is allowed */
+/** trace_close() - close and free a trace; NULL is allowed */
 void trace_close(struct trace *trace);
 
 /**
@@ -301,10 +301,10 @@ void trace_close(struct trace *trace);
  * @data:	beginning of a trace
  * @length:	number of bytes at @data; a few records are enough
  * @options:	everything but src_bits
- * @records:	set to whether records, not only messages, are valid
+ * @records:	set if records, and not only messages, are valid
  *
- * Tries all widths, and selects the one that makes most records valid or, if there are no records,
- * most messages.
+ * Tries all widths, and selects the one that makes the most records valid or, if there are no
+ * records, the most messages.
  *
  * Return: the width, or -1 if no width makes the bytes valid.
  */
@@ -317,7 +317,7 @@ int infer_src_bits(const void *data, size_t length,
  * @length:	number of bytes at @data
  * @options:	everything but ts_scheme
  *
- * Time never goes back, but differences decoded as XOR seem to go back at every other message.
+ * Time never goes back, but differences decoded as XOR appear to go back at every other message.
  */
 enum nexus_ts_scheme infer_ts_scheme(const void *data, size_t length,
 				     const struct nexus_options *options);

@@ -4,7 +4,7 @@
 
 #define NS_PER_SEC	1000000000
 
-/* A time is unambiguous only if the whole run is shorter than half the range of a timestamp. */
+/* Times are unambiguous only if the whole run is shorter than half the range of a timestamp. */
 static bool is_clear(const struct input *input, uint64_t mask)
 {
 	const uint64_t run = input->meta.coverage.run_ns;
