@@ -115,7 +115,7 @@ struct analysis_thread {
 	bool			last_known[COUNTERS_MAX];
 	uint32_t		chain[COUNTERS_MAX];
 	uint32_t		chains;
-	struct turns_last	*turns;		/* NULL if none yet, or if kept per stream */
+	struct turns_last	*turns;		/* NULL at first, or if kept per stream */
 	/*
 	 * Private to points.c: the state of the thread's points, or NULL before the first point.
 	 * The next two members are used only in that state.
@@ -380,7 +380,7 @@ bool analysis_doubts_oncpu(const struct analysis *analysis);
 const struct analysis_stats *analysis_stats(const struct analysis *analysis);
 
 /**
- * analysis_notes() - report what is missing from the shown calls
+ * analysis_notes() - report the data missing from the shown calls
  * @input:	the trace after analysis_run(); --quiet prints nothing
  */
 void analysis_notes(const struct analysis *analysis, const struct input *input);

@@ -340,7 +340,7 @@ void calls_restart(struct analysis *analysis, struct analysis_thread *thread)
 	while (thread->depth < depth)
 		begin(analysis, thread,
 		      thread->frame[thread->depth].doubts & ANALYSIS_PATH_INFERRED);
-	/* Calls that were left out are still open in the innermost call. */
+	/* Omitted calls within the innermost call remain open. */
 	if (thread->too_deep && depth) {
 		thread->frame[depth - 1].doubts |= ANALYSIS_CALLS_OMITTED;
 		analysis->stats.too_deep += thread->too_deep;

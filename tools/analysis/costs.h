@@ -23,7 +23,7 @@ struct costs {
 	struct hash	hash;
 };
 
-/** costs_bytes() - return the memory that @room rows of @size bytes need, in bytes */
+/** costs_bytes() - return the number of bytes that @room rows of @size bytes each need */
 static inline size_t costs_bytes(size_t size, uint32_t room, unsigned int stride)
 {
 	return room * (size + 2 * stride * sizeof(uint64_t) + 2 * sizeof(uint32_t));

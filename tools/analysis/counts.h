@@ -48,7 +48,7 @@ struct counts;
 /**
  * counts_new() - count executed code
  * @symbols:	the code, which must outlive the counts, or NULL if there is none
- * @calls:	whose instructions were requested: enum meta_calls
+ * @calls:	the requested instructions: enum meta_calls
  *
  * Return: NULL if out of memory.
  */

@@ -58,7 +58,7 @@ struct flows_ops {
 /**
  * flows_new() - create the calls of a trace
  * @symbols:	code and functions of the trace
- * @calls:	whose instructions were requested: enum meta_calls
+ * @calls:	the requested instructions: enum meta_calls
  * @ops:	the consumer's callbacks, which must outlive the result
  * @counts:	whether to call @ops->ran and @ops->missing
  * @context:	passed to @ops
@@ -95,7 +95,7 @@ void flows_damaged(struct flows *flows, const struct nexus_message *gap);
  */
 int flows_flush(struct flows *flows);
 
-/** flows_left_out() - return what was omitted */
+/** flows_left_out() - return the numbers of omitted items */
 const struct flows_left_out *flows_left_out(const struct flows *flows);
 
 /** flows_stats() - return statistics of the flow */

@@ -184,7 +184,7 @@ static void take(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t until,
 	memmove(t->part, t->part + gone, t->count * sizeof(*t->part));
 }
 
-/* ---- what harts run ----------------------------------------------------- */
+/* ---- the threads of harts ----------------------------------------------- */
 
 static void enter_state(struct oncpu *oncpu, struct oncpu_thread *t, enum oncpu_state state,
 			uint64_t now)

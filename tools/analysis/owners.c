@@ -41,7 +41,7 @@ struct track *owners_new_track(struct flows *flows, unsigned int src)
 	return track;
 }
 
-/* Return the key of the thread, or of the code without a thread name on the source. */
+/* Return the key of the thread or, if it has no name, of the source. */
 static uint64_t key_of(const struct track *track, uint64_t tid)
 {
 	return tid ? (uint32_t)tid : 1ull << 32 | track->header.src;

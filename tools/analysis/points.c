@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Handles points: records of instrumented functions and manual records in a trace with instruction
- * trace, where the calls come from the flow. A point has exact counts since the thread's previous
- * point. Several functions may have run in between, so these counts are not charged to any of them.
+ * trace, where calls are generated from the flow. A point has exact counts since the thread's
+ * previous point. Several functions may have run in between, so these counts are not charged to any
+ * of them.
  */
 #include <stdlib.h>
 

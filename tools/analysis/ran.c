@@ -2,7 +2,7 @@
 /* Counts the instructions that threads execute, by function: see track.h. */
 #include "track.h"
 
-/* Return the record that informs callbacks of the thread and the place. */
+/* Return a record with the thread and the place, for callbacks. */
 static struct perfrec_record where(const struct track *track, const struct flow_place *place)
 {
 	struct perfrec_record record = {

@@ -34,7 +34,7 @@ struct syscall_times {
 };
 
 /**
- * struct syscall_sums - a thread's time until now, in ticks
+ * struct syscall_sums - sums over a thread's time, in ticks
  * @off:	time in which the thread did not run
  * @unknown:	time in which the thread may have run
  */

@@ -364,7 +364,7 @@ bool code_is_probes(const struct code *code, uint64_t address)
 	return symbols_probed(code->symbols, find_place(code, address));
 }
 
-/* Return whether an address is in code whose calls were not requested. */
+/* Return whether an address is in code that was not requested. */
 static bool is_others(const struct code *code, uint64_t address)
 {
 	return code->calls != META_CALLS_ALL &&

@@ -68,7 +68,7 @@ struct code;
 /**
  * code_new() - create the code of a trace
  * @symbols:	objects of the trace, which must outlive the code, or NULL if there are none
- * @calls:	whose instructions are read: enum meta_calls
+ * @calls:	the instructions to read: enum meta_calls
  *
  * Return: the code, to be freed with code_free(), or NULL if out of memory.
  */
@@ -128,7 +128,7 @@ uint64_t code_trampoline(struct code *code);
 /** code_is_trampoline() - return whether a block is the code to which signal handlers return */
 bool code_is_trampoline(const struct block *block);
 
-/** code_calls() - return whose instructions are read: enum meta_calls */
+/** code_calls() - return the kind of instructions that are read: enum meta_calls */
 enum meta_calls code_calls(const struct code *code);
 
 /** code_next() - return the block after @block, or NULL */

@@ -39,7 +39,7 @@ enum flow_gap {
 	FLOW_GAP_CONTRADICTION,	/* messages do not fit the code */
 	FLOW_GAP_NO_CODE,	/* no file contains the code */
 	FLOW_GAP_KERNEL,	/* no file contains the kernel's code */
-	FLOW_GAP_LEFT_OUT,	/* code whose calls were not requested */
+	FLOW_GAP_LEFT_OUT,	/* code that was not requested */
 	FLOW_GAP_NO_RETURN,	/* an implicit return to an unknown caller */
 	FLOW_GAP_NO_SYNC,	/* messages before a Sync message */
 	FLOW_GAPS
@@ -58,7 +58,7 @@ enum flow_what {
 	FLOW_LOST,	/* @reason: enum flow_gap; @address: the first missing instruction */
 	FLOW_EXCEPTION,	/* @reason: BTYPE; @address: where the exception occurred */
 	FLOW_CONTEXT,	/* @address: PROCESS of the thread that runs here */
-	FLOW_SWITCHES,	/* @address: PROCESS of the thread that the kernel is switching to */
+	FLOW_SWITCHES,	/* @address: PROCESS of the thread to which the kernel is switching */
 };
 
 /**
@@ -76,7 +76,7 @@ struct flow_event {
 };
 
 /**
- * struct flow_run - instructions of a block that were executed
+ * struct flow_run - executed instructions of a block
  * @block:	the block
  * @from, @to:	the range of the block's halfwords, excluding @to
  * @times:	number of consecutive executions

@@ -288,7 +288,7 @@ static inline enum step infer(struct walk *walk, bool show)
 	}
 }
 
-/* Return whether only a message can show where the latest instruction led. */
+/* Return whether only a message can contain the address to which the latest instruction led. */
 static bool is_explicit(const struct walk *walk)
 {
 	unsigned int kind = walk->block->kind;

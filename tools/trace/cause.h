@@ -19,7 +19,7 @@
 uint64_t cause_time(const struct input *input, uint64_t ticks, uint64_t near);
 
 /**
- * cause_gap() - find when a gap of the side-car file began and ended
+ * cause_gap() - determine the start and end of a gap in the side-car file
  * @number:	number of the gap, from 0
  * @begin, @end: set to its times in ticks: the latest possible ones before the next gap or, for the
  *		last gap, those nearest to the end of the trace
@@ -29,7 +29,7 @@ uint64_t cause_time(const struct input *input, uint64_t ticks, uint64_t near);
 bool cause_gap(const struct input *input, size_t number, uint64_t *begin, uint64_t *end);
 
 /**
- * cause_span() - find when the call that triggered the snapshot began and ended
+ * cause_span() - determine the start and end of the call that triggered the snapshot
  * @from, @to: start and end of the call in ticks; equal for a snapshot at the call's start
  *
  * Return: false if there is no such call, or its time is unknown.

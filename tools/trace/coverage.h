@@ -37,7 +37,7 @@ bool coverage_cut(const struct input *input);
 
 /**
  * coverage_partial() - return whether tables must report the coverage, because records are missing
- * or were left out, or because the trace was taken for one call
+ * or were left out, or because the trace was written for a single call
  */
 bool coverage_partial(const struct input *input);
 

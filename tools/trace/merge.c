@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Merges the traces of a recording's sinks. Sources get new numbers; times are converted to the
+ * Merges the traces of a recording's sinks. Sources are renumbered, and times are converted to the
  * clock of the trace with the lowest hart, using the driver's readings of all clocks at START and
  * STOP. Messages are written in chronological order.
  */

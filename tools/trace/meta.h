@@ -16,7 +16,7 @@
  *	header_interval	number of records from one header to the next, if headers are
  *			repeated
  *	per_thread	boolean: counts are per thread, not per hart
- *	files		name of a directory beside this file, with copies of the objects' files
+ *	files		name of a directory next to this file, with copies of the objects' files
  *	generated	[path] of lists, in that directory, of functions that processes generated:
  *			/tmp/perf-PID.map
  *	exe, args	the program, and its arguments as an array
@@ -72,7 +72,7 @@
  *			nanoseconds since the Epoch
  *	lost		{ signals, threads, abandoned, refused, children, samples,
  *			dropped, switches, processes, elsewhere, wakeups, encoders }; processes:
- *			number of those whose switches are not recorded; elsewhere, wakeups:
+ *			number of processes whose switches are not recorded; elsewhere, wakeups:
  *			number of times that threads began to run on, or were woken by, CPUs
  *			whose switches are not recorded; encoders: number of encoders whose
  *			registers were changed while they ran
@@ -175,8 +175,8 @@ struct meta_process {
 /*
  * A program or shared object, which was mapped from @start to @end, exclusive, at some time from
  * tick @from to tick @to, inclusive. @bias is an address in memory minus the address in the file.
- * The @ins elements of struct meta.in from @in are the processes that mapped the object; if @ins is
- * 0, all did.
+ * The @ins elements of struct meta.in beginning at @in are the processes that mapped the object; if
+ * @ins is 0, all did.
  */
 struct meta_object {
 	const char	*path;

@@ -357,7 +357,9 @@ static bool on_branch(struct trace *trace, const struct nexus_message *message)
 		trace->unfinished[src] = is_unfinished(trace, src);
 		return trace->unfinished[src];
 	}
-	/* A Sync message shows only where the thread continues, not what it has executed. */
+	/*
+	 * A Sync message shows where the thread continues, but not the code that it has executed.
+	 */
 	if (message->tcode != NEXUS_PROG_TRACE_SYNC)
 		trace->shown[src] = message->offset;
 	if (++trace->branches[src] % TRACE_SETTLE_BRANCHES == 0) {

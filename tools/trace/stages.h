@@ -49,7 +49,7 @@ struct stages *stages_new(struct trace *trace, unsigned int threads);
 
 /**
  * stages_push() - first stage: pass on the @count oldest queued stores
- * @clocks:	the queue, which gets a new buffer for stores
+ * @clocks:	the queue, which receives a new buffer for stores
  *
  * Return: 0, or -ENOMEM.
  */
