@@ -291,9 +291,7 @@ static void follow_parts(struct analysis *analysis, struct analysis_thread *thre
 		here = !header->goes_on;
 	if (stream->part_serial != header->serial && !header->repeated &&
 	    (here || !thread->depth)) {
-		/*
-		 * The open calls belong to the earlier part, all of whose records have been read.
-		 */
+		/* The open calls belong to the earlier part, so no later record can end them. */
 		calls_end(analysis, thread);
 		thread->part++;
 	}
@@ -585,7 +583,8 @@ static void begin_flows(struct analysis *analysis)
 	if (analysis->joins)
 		return;
 	/*
-	 * Without a side-car file, this is not known in advance, so records may have begun calls.
+	 * Without a side-car file, instruction trace is not expected, so records may have begun
+	 * calls.
 	 */
 	analysis->joins = true;
 	analysis->charged = 0;

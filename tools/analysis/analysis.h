@@ -403,7 +403,7 @@ const struct flow_stats *analysis_flow(const struct analysis *analysis);
 void analysis_name(const struct analysis *analysis, uint32_t function,
 		   char *text, unsigned int size);
 
-/* Return the functions, counters and threads found until now. */
+/* Return the functions, counters and threads that have been found. */
 struct functions *analysis_functions(struct analysis *analysis);
 const struct counters *analysis_counters(const struct analysis *analysis);
 struct threads *analysis_threads(struct analysis *analysis);

@@ -212,9 +212,9 @@ static inline bool counting_loses(const struct analysis *analysis,
 /**
  * counting_lost() - return whether records of the thread may be missing before this one
  *
- * This considers losses in this stream and, after a new header, losses of its source. If the thread
- * has changed sources, it considers losses of any source, and records that a later loss left
- * unfinished.
+ * Losses in this stream are considered and, after a new header, losses of its source. If the thread
+ * has changed sources, losses of any source are also considered, as well as records that a later
+ * loss left unfinished.
  */
 static inline bool counting_lost(const struct analysis *analysis, const struct stream *stream,
 				 const struct analysis_thread *thread,
@@ -311,9 +311,9 @@ bool points_wants(struct analysis *analysis, const struct perfrec_record *record
 /**
  * points_start_flow() - return whether the flow of instructions begins at a message
  *
- * Unless the side-car file lists instruction trace, its first message is held until another one
- * follows or the thread is named. A single such message among records of calls is damage, and must
- * not turn all later records into points.
+ * Unless the side-car file mentions instruction trace, the first message of instruction trace is
+ * held until another one follows or the thread is named. A single such message among records of
+ * calls is damage, and must not turn all later records into points.
  */
 bool points_start_flow(struct analysis *analysis, const struct nexus_message *message);
 

@@ -67,7 +67,9 @@ void counters_names(const struct counters *counters,
 
 	for (i = 0; i < count; i++)
 		plain_name(counters->meta, header, i, name[i]);
-	/* Begin with the last name, because the names before it must not have a suffix yet. */
+	/*
+	 * Begin with the last name: each name is compared with those before it, without suffixes.
+	 */
 	for (i = count; i-- > 1;) {
 		for (before = 0, same = 1; before < i; before++)
 			same += !strcmp(name[before], name[i]);

@@ -43,7 +43,7 @@ void oncpu_free(struct oncpu *oncpu)
 
 /* ---- the parts of a thread ---------------------------------------------- */
 
-/* Merge pairs in the middle, because the thread's next record is probably near one of the ends. */
+/* Merge pairs in the middle, because the thread's next record is near one of the ends. */
 static void merge_parts(struct oncpu_thread *t)
 {
 	size_t first = t->count / 4, last = t->count / 4 * 3, from = first, to = first;
@@ -95,7 +95,7 @@ static bool is_off(enum oncpu_state state)
 	return state != ONCPU_UNKNOWN && state != ONCPU_RUNS && state != ONCPU_MERGED;
 }
 
-/* If any time of a part off the CPU is unknown, the whole part is passed on as unknown. */
+/* A part off the CPU is passed on as unknown if any of its time is unknown. */
 static void give_part(struct oncpu *oncpu, const struct oncpu_thread *t, const struct part *part)
 {
 	enum oncpu_state state = part->unknown && is_off(part->state) ? ONCPU_UNKNOWN :

@@ -9,7 +9,7 @@
 /* Maximum number of records in RING_SKEW bytes. */
 #define MOVES	64
 
-/* The place of a thread's record, which may be in another stream than the thread's previous one. */
+/* The place of a thread's record, perhaps in a different stream from its previous one. */
 struct move {
 	uint32_t		owner;
 	unsigned int		channel;
@@ -119,7 +119,7 @@ void push_common(struct order *order, const struct trace *trace,
 }
 
 /*
- * Records of a channel with only one source are in order; those with several sources need a window.
+ * Records of a channel with only one source are in order; with several sources, they need a window.
  */
 static __attribute__((noinline))
 void push_moving(struct order *order, const struct trace *trace,

@@ -104,7 +104,7 @@ void profile_free(struct profile *profile);
 uint64_t profile_total(const struct profile *profile, size_t row,
 		       unsigned int column);
 
-/** profile_self() - like profile_total(), but in all of the row's calls, excluding callees */
+/** profile_self() - like profile_total(), but for all of the row's calls, excluding callees */
 uint64_t profile_self(const struct profile *profile, size_t row,
 		      unsigned int column);
 

@@ -32,7 +32,7 @@ struct stop {
  * struct owner - a thread, or the unnamed thread that runs on a source
  * @id:		thread id, or (1 << 32) + the source if the thread has no name
  * @resumed:	set if the thread has continued at @address on source @src, but its preceding stop
- *		is still to be processed
+ *		has not been processed
  */
 struct owner {
 	uint64_t	id;

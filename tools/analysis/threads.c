@@ -38,7 +38,7 @@ struct threads {
 	struct thread		*recent[PERFREC_CHANNELS];
 	struct thread		*owner[PERFREC_CHANNELS];	/* latest thread named */
 	/*
-	 * Ticks after which the timestamp wraps, or 0 if unknown; and what to add to times, by
+	 * Ticks after which the timestamp wraps, or 0 if unknown; and ticks to add to times, by
 	 * channel: see find_by_time().
 	 */
 	uint64_t		lap;

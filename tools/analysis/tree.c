@@ -285,7 +285,7 @@ static uint32_t prune(struct tree *tree, uint32_t keep)
 
 /* ---- calls ------------------------------------------------------------- */
 
-/* Return the node, or @parent with NO_NODE if memory is full. */
+/* Return the node, or @parent with NO_NODE if no node is free. */
 static uint64_t child(struct tree *tree, uint32_t parent, uint32_t function)
 {
 	unsigned int wanted = analysis_counters(tree->analysis)->count;
@@ -489,7 +489,7 @@ void tree_finish(struct tree *tree, int weight)
 		tree->node[i].child = TREE_NONE;
 		tree->node[i].next = TREE_NONE;
 	}
-	/* The costs of the root and of threads are the sums of their children's. */
+	/* The costs of the root and of threads are the sums of the costs of their children. */
 	for (i = tree->nodes - 1; i; i--) {
 		struct tree_node *parent = &tree->node[tree->node[i].parent];
 		uint64_t *from = costs_of(&tree->costs, i);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Counts events that take turns on the counters. The upper bits of a counter value identify its
- * turn: if two values of a thread have equal upper bits, their difference is the number of the
- * turn's events. Events between two records of different turns are not counted.
+ * turn: if two values of a thread have equal upper bits, their difference is the count of that
+ * turn's event. Events between two records of different turns are not counted.
  *
  * Each event has a column with its count, and each turn has a column with the cycles in which its
  * events were counted. A function's count is scaled to all of the function's cycles: count * all

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Reads the code that a trace executed from the ELF files of its objects. The code is divided into
- * blocks; each block is read once, when the flow first reaches it.
+ * Reads the code executed in a trace from the ELF files of the trace's objects, divided into
+ * blocks. Each block is read once, when the flow first reaches it.
  */
 #ifndef SIFIVE_TRACE_CODE_H
 #define SIFIVE_TRACE_CODE_H

@@ -4,12 +4,12 @@
  * branch histories (HTM), with or without implicit returns.
  *
  * A source's flow is known after its first Sync message. Later flow is held back until the next
- * Sync message confirms it, or until tracing stops. This is because a message that contradicts the
- * code shows that earlier bytes are damaged, but not which ones. After a contradiction, the flow
- * that was held back becomes a gap, and the flow continues at the next Sync message. Thus every
- * instruction between two gaps was executed, and none are missing. If a thread continues on another
- * source before a Sync message has confirmed its last instructions on this one, they are shown
- * without confirmation.
+ * Sync message confirms it, or until tracing stops: a message that contradicts the code shows that
+ * bytes before it are damaged, but not which ones. After a contradiction, the flow that was held
+ * back becomes a gap, and the flow continues at the next Sync message. Thus every instruction
+ * between two gaps was executed, and none are missing. If a thread continues on another source
+ * before a Sync message has confirmed its last instructions on this one, they are shown without
+ * confirmation.
  *
  *	messages ─▶ queue ─▶ checked ─▶ at a Sync: shown
  */

@@ -26,7 +26,7 @@ struct pending {
 	struct pending		*next;
 	struct perfrec_record	record;
 	struct kept		*kept;		/* NULL if the record has no header */
-	bool			late;		/* the flow had passed its position */
+	bool			late;		/* the flow had passed the record */
 };
 
 /**

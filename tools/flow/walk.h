@@ -41,8 +41,8 @@ struct walk_message {
  * @state:	enum walk_state
  * @mode:	enum flow_mode
  * @block:	current block, in state WALK_ON
- * @into:	number of halfwords of @block that were executed; if all were, the next block is to
- *		be determined
+ * @into:	number of halfwords of @block that were executed; if all were, the next block is
+ *		undetermined
  * @reference:	the latest address sent
  * @balance:	number of halfwords that messages have announced, minus those walked
  * @called:	return addresses for implicit returns, a ring

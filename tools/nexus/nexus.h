@@ -271,10 +271,10 @@ void nexus_end(struct nexus *nexus);
  * @nexus:	decoder
  * @message:	set for NEXUS_MESSAGE and NEXUS_GAP
  *
- * Times are per source, and unknown before its first absolute timestamp. After an Error message (8)
- * or a message of unknown layout, a source's clock continues, but a timestamp may have been lost,
- * so its times are inferred until the next absolute timestamp. After a gap, this applies to all
- * sources.
+ * Times are per source, and unknown before the source's first absolute timestamp. After an Error
+ * message (8) or a message of unknown layout, a source's clock continues, but a timestamp may have
+ * been lost, so its times are inferred until the next absolute timestamp. After a gap, this applies
+ * to all sources.
  *
  * In the XOR scheme, time never goes back, so the highest bit that a timestamp changes must have
  * been 0 before. If it was 1, that bit of the clock is corrected, and the source's later times are

@@ -90,7 +90,7 @@ const char *cause_why(const struct input *input, char text[CAUSE_SIZE])
 }
 
 /*
- * Write a time, marked with ~ as inexact, because it was measured with another clock than the
+ * Write a time, marked with ~ as inexact, because it was measured with a clock other than the
  * trace's.
  */
 static void put_when(const struct input *input, uint64_t ticks, char *text, size_t size)

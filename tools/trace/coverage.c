@@ -203,7 +203,8 @@ bool coverage_partial(const struct input *input)
 
 /*
  * Return the number of captured bytes that are missing from the file, for example because they were
- * never read. A copy of a running ring may lack a message that the ring has partly overwritten.
+ * never read. A copy of a running ring lacks the rest of a message that the ring has partly
+ * overwritten.
  */
 static uint64_t not_there(const struct input *input)
 {

@@ -12,8 +12,8 @@
 /* Number of stores decoded per call. */
 #define STORES		64
 /*
- * Maximum number of bytes to read ahead; and the number if it is unknown which bits can be wrong,
- * which is slightly more than the decoder's queue contains.
+ * Maximum number of bytes to read ahead: in general, and if it is unknown which bits can be wrong.
+ * The latter is slightly more than the decoder's queue contains.
  */
 #define AHEAD		(4u << 20)
 #define AHEAD_UNKNOWN	(128u << 10)

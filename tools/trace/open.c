@@ -237,8 +237,8 @@ static int find_src_bits(struct trace *trace, const struct nexus_options *nexus,
 }
 
 /*
- * Read a pipe until its bytes suffice to infer how to decode it, or until no more data has arrived.
- * Return 0, or -1 after printing an error.
+ * Read a pipe until its bytes suffice to infer how to decode it, the buffer is full, or the pipe
+ * ends. Return 0, or -1 after printing an error.
  */
 static int fill_first(struct trace *trace, const struct nexus_options *nexus,
 		      bool src_known, bool scheme_known)
