@@ -248,10 +248,7 @@ uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
 	if (__builtin_expect(largest >= COUNTERS_BACKWARDS, false))
 		counting_backwards(analysis, stream, record, known);
 	stream->based = record->flags & PERFREC_VALUE_KNOWN;
-	/*
-	 * Functions may have been entered or left in the lost records, so it is unknown which one
-	 * ran.
-	 */
+	/* It is unknown which function ran, because records of calls may be lost. */
 	return lost || resumed ? 0 : known;
 }
 
@@ -291,7 +288,7 @@ static void follow_parts(struct analysis *analysis, struct analysis_thread *thre
 		here = !header->goes_on;
 	if (stream->part_serial != header->serial && !header->repeated &&
 	    (here || !thread->depth)) {
-		/* The open calls belong to the earlier part, so no later record can end them. */
+		/* No later record can end the open calls of the earlier part. */
 		calls_end(analysis, thread);
 		thread->part++;
 	}
@@ -359,9 +356,8 @@ static uint64_t ticks_of(const struct analysis *analysis, uint64_t ns, uint64_t 
 }
 
 /*
- * Account for the thread's waits before a record, and return their length in ticks. Call this
- * before using the record's time. @lost: it is unknown which code ran since the thread's previous
- * record.
+ * Account for the thread's waits before a record, and return their ticks. Call this before using
+ * the record's time. @lost: it is unknown which code ran since the thread's previous record.
  */
 static __attribute__((noinline, cold))
 uint64_t follow_marks(struct analysis *analysis, struct analysis_thread *thread,
@@ -583,8 +579,7 @@ static void begin_flows(struct analysis *analysis)
 	if (analysis->joins)
 		return;
 	/*
-	 * Without a side-car file, instruction trace is not expected, so records may have begun
-	 * calls.
+	 * Without a side-car file, records may have begun calls before instruction trace was found.
 	 */
 	analysis->joins = true;
 	analysis->charged = 0;
@@ -610,10 +605,7 @@ static void on_message(void *context, const struct nexus_message *message)
 		analysis->no_memory = true;
 }
 
-/*
- * If a record remains unfinished here, its thread may have moved to another source long before this
- * loss.
- */
+/* The thread of an unfinished record may have moved to another source long before this loss. */
 static void on_lost(void *context, const struct perfrec_loss *loss)
 {
 	struct analysis *analysis = context;

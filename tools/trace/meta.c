@@ -14,9 +14,7 @@
 #include "nexus/nexus.h"
 #include "perfrec/perfrec.h"
 
-/*
- * Maximum number of invalid values to report, so that a damaged file does not flood the terminal.
- */
+/* Maximum number of invalid values to report, so that a bad file does not flood the terminal. */
 #define COMPLAINTS_MAX	10
 
 struct reader {
@@ -173,10 +171,7 @@ static const char *string_of(struct json_object *value)
 	return json_object_get_string(value);
 }
 
-/*
- * Copy a string, so that json-c's tree, which is many times as large as the text, can be freed
- * early.
- */
+/* Copy a string, so that json-c's tree, which is much larger, can be freed early. */
 static const char *keep(struct reader *reader, const char *text)
 {
 	char *kept = reader->strings;
@@ -724,10 +719,7 @@ void meta_init(struct meta *meta)
 	};
 }
 
-/*
- * Return whether the text is within the limits. Commas in strings are also counted, because no
- * recorder writes that many.
- */
+/* Return whether the text is within the limits; no recorder writes that many commas in strings. */
 static bool is_fair(const char *text, size_t length)
 {
 	size_t groups = 0, values = 1, i;
@@ -775,10 +767,7 @@ int meta_parse(const char *name, const char *text, size_t length, struct meta *m
 		return -1;
 	}
 	json_tokener_free(tokener);
-	/*
-	 * Enough for all strings: each has two quotation marks in the text, but only a NUL in
-	 * memory.
-	 */
+	/* Enough for all strings: each has two quotation marks in the text, but one NUL here. */
 	meta->strings = malloc(length);
 	reader.strings = meta->strings;
 	if (meta->strings)
