@@ -24,7 +24,7 @@ TEST_F(command, text_output_is_as_expected)
 		" 1 header, 36 messages, 171 bytes; srcbits 0 inferred\n"
 		"sifive-trace: trace.rtd: time 1011 to 1033, 22 ticks\n"
 		"sifive-trace: trace.rtd: counts may be per hart and include everything that"
-		" ran there: without a side-car file this is unknown\n",
+		" ran there: unknown without a side-car file\n",
 		self->err);
 }
 
@@ -530,7 +530,7 @@ TEST_F(command, side_car_numbers_can_be_strings_but_not_negative_or_huge)
 		run(self, "decode trace.rtd");
 		EXPECT_NE(NULL, strstr(self->err, ": \"ts_hz\" is not a number"));
 		EXPECT_NE(NULL, strstr(self->err, "time 1011 to 1035, 24 ticks\n"));
-		EXPECT_NE(NULL, strstr(self->err, ": the side-car file does not say\n"));
+		EXPECT_NE(NULL, strstr(self->err, ": not specified in the side-car file\n"));
 	}
 	snprintf(meta, sizeof(meta),
 		 "{ \"ts_hz\": \"0x3b9aca00\", \"srcbits\": \"3\", \"threads\": [ { \"channel\": \"6\", \"tid\": \"077\" } ] }");

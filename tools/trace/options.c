@@ -125,7 +125,7 @@ const struct cli_option options_reading[] = {
 	  .help = "exit with 1 if anything was lost, damaged, unknown or has no time; data that a ring has overwritten is not a loss",
 	  .set = cli_flag, .offset = offsetof(struct options, strict) },
 	{ .letter = 'j', .name = "jobs", .value = "N",
-	  .help = "threads that read the trace (default: one for each processor; more than 3 do not help)",
+	  .help = "number of threads that read the trace (default: one per processor; more than 3 have no effect)",
 	  .set = cli_number, .offset = offsetof(struct options, trace.jobs),
 	  .least = 1, .most = 1024 },
 	/* The keywords are in the order of enum output_styles. */

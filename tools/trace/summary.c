@@ -74,8 +74,8 @@ static void whose_counts(const struct input *input, const struct trace_stats *st
 		       name);
 	else
 		report("%s: counts may be per hart and include everything that ran there: %s",
-		       name, meta->strings ? "the side-car file does not say" :
-					     "without a side-car file this is unknown");
+		       name, meta->strings ? "not specified in the side-car file" :
+					     "unknown without a side-car file");
 }
 
 /*
