@@ -18,8 +18,8 @@
  * A debugger reads the trace from the buffer that perfTraceBuffer() returns, or from the
  * SRAM of the encoder or funnel; there is no perfWriteTrace(). The library does not call the
  * C library, but the compiler may emit calls to memset() and memcpy(). The library needs the
- * A extension. It is one source file, sifive_bare_perf.c, to be compiled with the program;
- * the compiler's option -D changes the sizes below.
+ * A extension. Compile its only source file, sifive_bare_perf.c, with the program; the compiler's
+ * option -D changes the sizes below.
  *
  * An initialisation needs 2 KB of the hart's stack; any other call or hook needs 1 KB. The
  * timer's trap handler runs on the stack of the code that it interrupts and needs 1 KB more.
@@ -96,8 +96,8 @@ extern struct TraceRegMemMap volatile *tmm[];
 extern struct TfTraceRegMemMap volatile *fmm;
 
 /*
- * For the timer: the CLINT's address and the frequency of its mtime in Hz. Defaults:
- * 0x2000000 and 10000000. A program may change both before perfTimerISRInit().
+ * For the timer: the CLINT's address, and the frequency of mtime in Hz. Defaults: 0x2000000 and
+ * 10000000. A program may change both before perfTimerISRInit().
  */
 extern uintptr_t perfClintAddress;
 extern uint32_t perfClintHz;

@@ -12,22 +12,22 @@
  * Between perfTraceOn() and perfTraceOff(), records of addresses and counters go to the
  * trace encoder of the hart on which the thread runs. A record is a burst of stores to an
  * ITC stimulus register, without a system call. All threads record, on all CPUs that the
- * initialising thread may run on; they need not be pinned. The kernel module
- * sifive_trace.ko owns the hardware and releases it when the program ends, however it ends.
+ * initialising thread may run on; threads need not be pinned. The kernel module sifive_trace.ko
+ * owns the hardware and releases it when the program ends, even if a signal kills the program.
  *
  * Each thread uses its own ITC channel: the first thread uses the channel passed to the
  * initialisation, other threads any free one. If there are more threads than channels, a
  * thread takes the channel of another thread between two records. Records that cannot be written
  * are counted: records of a signal handler that interrupts a record and finds the queue full, and
- * records interrupted by a handler that does not return to them. A child made by fork() does not
- * trace and does not disturb its parent's trace.
+ * records interrupted by a handler that does not return to them. A child created by fork() does
+ * not trace, and does not disturb its parent's trace.
  *
  * Signal handlers may call perfWriteCntrs(), perfTraceOn(), perfTraceOff() and
  * perfErrorString(): these take no lock of the program or the C library, and allocate no
- * memory. If another thread is in one of the other calls, perfTraceOn() and
- * perfTraceOff() wait for that call, which allocates memory: do not turn tracing on or
- * off in a handler while another thread sets up or writes the trace. In a handler that has
- * interrupted another call to this library, calls that cannot proceed return an error.
+ * memory. If another thread is in one of the other calls, perfTraceOn() and perfTraceOff() wait
+ * for that call, which allocates memory. So do not turn tracing on or off in a handler while
+ * another thread sets up or writes the trace. In a handler that has interrupted another call to
+ * this library, calls that cannot proceed return an error.
  *
  * All functions return 0 on success and -1 on error; perfErrorString() explains the
  * error. A failed initialisation leaves nothing allocated, open or mapped.
@@ -41,7 +41,7 @@
  *				requires
  *	SIFIVE_TRACE_META	"0": perfWriteTrace() writes no side-car file; neither
  *				does a program compiled with sifive_linux_perf.c but
- *				without sifive_linux_perf_meta.h beside it
+ *				without sifive_linux_perf_meta.h next to it
  *	SIFIVE_TRACE_VERBOSE	what to print on standard error: "0": nothing; "1":
  *				errors, lost records and notices; not set: errors
  *				and lost records
@@ -214,9 +214,9 @@ int perfInit(int num_cores, int num_funnels);
  * @SBABufferSize: size of the system memory for the trace in bytes; 0 uses the SRAM of the trace
  *		hardware
  *
- * Takes the encoders of all CPUs that the calling thread may run on, allocates a buffer
- * (the trace stops when it is full), and starts the counters. Instruction trace is off
- * (teInstruction 0); ITC messages have timestamps.
+ * Acquires the encoders of all CPUs that the calling thread may run on, allocates a buffer (the
+ * trace stops when it is full), and starts the counters. Instruction trace is off (teInstruction
+ * 0); ITC messages have timestamps.
  *
  * Calling this or another initialisation function again, while tracing is off, replaces the set-up
  * and discards the captured data. Exception: before the first perfTraceOn(), a call with the same
@@ -247,8 +247,8 @@ int perfFuncEntryExitInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
  * @interval:	microseconds of running time between records; less than 100 means 100
  *
  * The other arguments are the same as for perfManualInit(). The kernel writes the records, each
- * with the program's current address, to @itcChannel; the program gets no signal. Records from
- * perfWriteCntrs() go to the channels after @itcChannel.
+ * with the program's current address, to @itcChannel; the program receives no signal. Records
+ * from perfWriteCntrs() go to the channels after @itcChannel.
  *
  * Only this call accepts firmware events (perfEventFirmware), because programs cannot read their
  * counters. With such events perfWriteCntrs() fails, and perfErrorString() returns the reason.
@@ -314,8 +314,8 @@ int perfWriteTrace(char *file);
  * perfErrorString - get the error or notice of the calling thread's last call
  *
  * Returns one line without a newline: what failed and what to do, or a notice if a successful call
- * has one; empty if there is nothing to report. A successful perfWriteCntrs() does not change it.
- * Valid until the thread's next call to this library.
+ * has one; empty if there is nothing to report. A successful perfWriteCntrs() does not change the
+ * message. Valid until the thread's next call to this library.
  */
 const char *perfErrorString(void);
 

@@ -70,22 +70,24 @@ enum {
 	SIFIVE_TRACE_POLL		= 1 << 2,
 	/* Do not write records at function entry and exit. */
 	SIFIVE_TRACE_NO_HOOKS		= 1 << 3,
-	/* Only the first sifive_trace_on() writes headers. With SIFIVE_TRACE_DELTA a thread
-	 * that reuses the channel of an ended thread still writes one, because its
-	 * per-thread differences start at that header. For decoders that reject a second
-	 * header use SIFIVE_TRACE_PER_CPU, SIFIVE_TRACE_RAW or SIFIVE_TRACE_XOR.
+	/*
+	 * Only the first sifive_trace_on() writes headers. With SIFIVE_TRACE_DELTA a thread that
+	 * reuses the channel of an ended thread also writes a header, because its per-thread
+	 * differences start there. For decoders that reject a second header use
+	 * SIFIVE_TRACE_PER_CPU, SIFIVE_TRACE_RAW or SIFIVE_TRACE_XOR.
 	 */
 	SIFIVE_TRACE_HEADER_ONCE	= 1 << 4,
 	/* Sample everything that runs on the traced CPUs, not only this process. */
 	SIFIVE_TRACE_SAMPLE_ALL		= 1 << 5,
 	/*
-	 * Record the harts' counts, which include those of other programs. All output made from
-	 * the trace marks such counts.
+	 * Record the harts' counts, which include those of other programs. All outputs of the
+	 * trace mark such counts.
 	 */
 	SIFIVE_TRACE_PER_CPU		= 1 << 6,
-	/* Have the kernel record, on a separate channel, when each thread of the process
-	 * starts and stops running; with SIFIVE_TRACE_SAMPLE_ALL all threads. Only the
-	 * shared library supports this.
+	/*
+	 * Make the kernel record, on a separate channel, when each thread of the process starts
+	 * and stops running; with SIFIVE_TRACE_SAMPLE_ALL all threads. Only the shared library
+	 * supports this.
 	 */
 	SIFIVE_TRACE_SWITCHES		= 1 << 7,
 	/* Like SIFIVE_TRACE_SWITCHES, and also record each system call of these threads. */
@@ -177,15 +179,15 @@ enum {
  * @flags:	SIFIVE_TRACE_ON ...
  * @sinks:	number of files that sifive_trace_dump() writes
  * @bytes:	captured bytes
- * @lost_signals: records made by signal handlers: the handler interrupted a record and found
+ * @lost_signals: records of signal handlers: the handler interrupted a record and found
  *		the queue full, or the record was still queued when its thread ended or
  *		tracing was turned off or paused
  * @lost_threads: records of threads without a channel or without access to the counters,
  *		on CPUs without an encoder, or while the trace was being written to files
  * @lost_abandoned: unfinished records: left by siglongjmp() out of a handler,
  *                  by a handler that turned tracing off, or unfinished 200 ms
- *                  after tracing was turned off or paused. A record of the last kind may still
- *                  be completed later
+ *                  after tracing was turned off or paused. A record of the last kind may be
+ *                  completed later
  * @samples:	records written by the kernel
  * @lost_samples: records that the kernel could not write
  * @lost_counters: bit n set: counter n was stopped, taken by another user, or lost in
@@ -208,13 +210,13 @@ struct sifive_trace_report {
 /**
  * sifive_trace_open - create a handle
  *
- * Checks that there is a trace device and that this library supports its ABI; takes no
- * hardware yet. Returns NULL on error; sifive_trace_error() explains it.
+ * Checks that there is a trace device and that this library supports its ABI; acquires no
+ * hardware. Returns NULL on error; sifive_trace_error() explains it.
  */
 struct sifive_trace *sifive_trace_open(void);
 
 /**
- * sifive_trace_setup - take encoders, a buffer and counters
+ * sifive_trace_setup - acquire encoders, a buffer and counters
  *
  * A second call while tracing is off replaces the set-up and discards the captured data.
  * Fails if another handle, or the program through perfManualInit() or a similar call, holds the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Read traces of SiFive processors: calls, records, samples, context switches and losses,
- * one by one, like the command sifive-trace.
+ * one by one, in the same way as the command sifive-trace.
  *
  *	struct sifive_reader *reader = sifive_reader_new();
  *	const struct sifive_event *event;
@@ -21,7 +21,7 @@
  *	sifive_reader_free(reader);
  *
  * Link with -lsifive-trace-read. The library prints nothing and never exits. Readers are
- * independent: each may be used by one thread at a time. A reader's memory use does not
+ * independent, but only one thread at a time may use a reader. A reader's memory use does not
  * grow with the length of its trace.
  *
  * A reader owns what its functions return: strings and structures are valid until
@@ -43,7 +43,7 @@ struct sifive_reader;
 /**
  * enum sifive_event_kind - kinds of events; bits of sifive_reader_open()'s @events
  * @SIFIVE_EVENT_RECORD: a record: function entry or exit, manual record or sample
- * @SIFIVE_EVENT_CALL: a call that has ended; it follows all calls that it made
+ * @SIFIVE_EVENT_CALL: a call that has ended; it follows the calls within it
  * @SIFIVE_EVENT_SPAN: a time during which a thread was on or off the CPU (record --switches)
  * @SIFIVE_EVENT_LOST: records of a thread may be missing here
  * @SIFIVE_EVENT_IDLE: a pipe has no more data for now; never occurs with files
@@ -289,8 +289,8 @@ int sifive_reader_open(struct sifive_reader *reader, const char *path, unsigned 
  * Events are in the order of the trace. Records of a thread that moved between harts are in
  * the order in which the thread wrote them.
  *
- * Return: 1 if there is an event; 0 at the end of the trace; -1 for a read error or lack of memory:
- * sifive_reader_error() explains it, and later calls return -1 again.
+ * Return: 1 if there is an event; 0 at the end of the trace; -1 for a read error or lack of
+ * memory, after which later calls also return -1; sifive_reader_error() explains the error.
  */
 int sifive_reader_next(struct sifive_reader *reader, const struct sifive_event **event);
 

@@ -29,7 +29,7 @@ int main(void)
 	struct sifive_trace_config config = {
 		.size = sizeof(config),
 		.sink = SIFIVE_TRACE_SINK_SBA,
-		/* Channel 6 belongs to register 6 or 22; CONFIG determines which. */
+		/* Register 6 or 22 produces messages on channel 6; CONFIG determines which. */
 		.channels = 1u << 6 | 1u << 22,
 		.buffer = 4096,
 	};

@@ -7,14 +7,14 @@
  * or CAP_SYS_ADMIN, can hold the session; there is one session at a time:
  *
  *	INFO, ENCODER, SINK	describe the hardware
- *	CONFIG			take the hardware and allocate a buffer
- *	COUNTERS		take counters; the calling thread may read them
- *	THREAD			let another thread of the process read them
- *	SAMPLING		have the kernel write records on a timer or an event
- *	SWITCHES		have the kernel record context switches
+ *	CONFIG			acquire the hardware and allocate a buffer
+ *	COUNTERS		allocate counters; the calling thread may read them
+ *	THREAD			allow another thread of the process to read them
+ *	SAMPLING		make the kernel write records, by time or by event
+ *	SWITCHES		make the kernel record context switches
  *	EVENT			query which counters can count an event
  *	mmap()			map an encoder's stimulus page, the thread slots or the losses page
- *	ATTACH			get a descriptor for a file known only by its mapping
+ *	ATTACH			obtain a descriptor for a file from its mapping
  *	LOSSES			read the losses that the session's program counted
  *	JOIN			share the session: <linux/sifive_trace_join.h>
  *	START, STOP		start and stop turning stores into messages
@@ -23,19 +23,19 @@
  *	poll()			readable: stopped, full, or the watermark is reached
  *
  * While a capture runs, read() returns what has reached the sink. For a ring it returns a
- * copy, made when reading begins at offset 0 and shared by all readers: a new reader gets
- * the copy that others are reading unless it is older than 10 seconds. Otherwise it gets a
- * new one, and readers of the old one get ESTALE. The memory of the copy is charged to the
+ * copy, made when reading begins at offset 0 and shared by all readers: a new reader shares the
+ * copy that others are reading, unless it is older than 10 seconds. In that case a new copy is
+ * made, and read() of the old one fails with ESTALE. The memory of the copy is charged to the
  * reader (ENOMEM). The bytes of several sinks follow one another; /dev/sifive-trace.N, for
  * reading only, returns those of sink N.
  *
  * With SIFIVE_TRACE_CONFIG_DRAIN, read() returns each byte once while the capture runs. It blocks
  * while there is nothing to read (EAGAIN with O_NONBLOCK) and returns 0 after the capture has
  * stopped and all bytes have been read. Only one open file at a time can drain a sink, regardless
- * of the file's offset; other files get EBUSY. If there are several sinks, each is drained through
- * its /dev/sifive-trace.N, and read() of /dev/sifive-trace fails with EOPNOTSUPP. A running capture
- * is returned in whole messages. Bytes that are overwritten before they are read are counted (SINK,
- * STATUS), and replaced by an Error message from each source.
+ * of the file's offset; on other files read() fails with EBUSY. If there are several sinks, each
+ * is drained through its /dev/sifive-trace.N, and read() of /dev/sifive-trace fails with
+ * EOPNOTSUPP. A running capture is returned in whole messages. Bytes that are overwritten before
+ * they are read are counted (SINK, STATUS), and replaced by an Error message from each source.
  *
  * The session ends with the last reference to its open file, a descriptor or a mapping.
  * The capture remains readable until the next CONFIG, through the session's own file, and
@@ -73,7 +73,7 @@
 #include <linux/sifive_trace_switches.h>
 #include <linux/types.h>
 
-/* Incremented when the meaning of a call changes; additions show in the size. */
+/* Incremented when the meaning of a call changes; new members only change the size. */
 #define SIFIVE_TRACE_ABI		4
 
 #define SIFIVE_TRACE_MAX_ENCODERS	64
@@ -221,7 +221,7 @@ struct sifive_trace_encoder {
 #define SIFIVE_TRACE_ENCODER_SILENT	(1u << 10)
 
 /**
- * struct sifive_trace_config - take the hardware for a capture
+ * struct sifive_trace_config - acquire the hardware for a capture
  * @size:	in: sizeof(struct sifive_trace_config)
  * @flags:	in: SIFIVE_TRACE_CONFIG_*
  * @sink:	in: SIFIVE_TRACE_SINK_SBA or SIFIVE_TRACE_SINK_SRAM
@@ -325,15 +325,15 @@ struct sifive_trace_event {
 #define SIFIVE_TRACE_EVENT_NO_USER	(1u << 0)
 #define SIFIVE_TRACE_EVENT_NO_KERNEL	(1u << 1)
 /*
- * For COUNTERS: the event of a later SAMPLING, with the same other flags. The event takes no
- * counter of the session; the kernel's records contain the count of the counter that interrupts.
- * Programs cannot read that count: the event's @counter is a number that no counter of the session
- * has, and its @info has no CSR. SAMPLING by another event, or by time, then fails with EINVAL.
+ * For COUNTERS: the event of a later SAMPLING, with the same other flags. The event uses no counter
+ * of the session; the kernel's records contain the count of the interrupting counter. Programs
+ * cannot read that count: @counter is not the number of a counter of the session, and @info has no
+ * CSR. SAMPLING by another event, or by time, then fails with EINVAL.
  */
 #define SIFIVE_TRACE_EVENT_OF_SAMPLES	(1u << 2)
 
 /**
- * struct sifive_trace_counters - take counters on the hart of every selected encoder
+ * struct sifive_trace_counters - allocate counters on the hart of every selected encoder
  * @size:	in: sizeof(struct sifive_trace_counters)
  * @count:	in: number of events, 0-32; 0 releases all counters
  * @flags:	in: SIFIVE_TRACE_COUNTERS_*
@@ -437,19 +437,19 @@ struct sifive_trace_thread {
  * SIFIVE_TRACE_SAMPLING_EXEC is set; inside execve() a thread has no user-mode pc, and only _KERNEL
  * samples it. START writes a header to each encoder. With SIFIVE_TRACE_COUNTERS_PER_THREAD each
  * record increases the counts of the stream by those of its thread since the thread's last record,
- * or since START, whether or not the thread has joined. With more than SIFIVE_TRACE_THREADS threads
- * at a time (with _ALL or _CHILDREN all threads of the machine count), records are lost, which
- * STATUS counts. @event counts in the kernel regardless of kernel.perf_event_paranoid, as with
- * COUNTERS. A thread created while START enumerates threads may be missed. perf drops interrupts
- * that come faster than kernel.perf_event_max_sample_rate, or that take more than
- * kernel.perf_cpu_time_max_percent; they write no record and are not counted as lost.
+ * or since START, whether or not the thread has joined. With more than SIFIVE_TRACE_THREADS
+ * threads at a time (with _ALL or _CHILDREN all threads of the machine count), records are lost;
+ * STATUS counts them. @event counts in the kernel regardless of kernel.perf_event_paranoid, as
+ * with COUNTERS. A thread created while START enumerates threads may be missed. perf drops
+ * interrupts above the rate of kernel.perf_event_max_sample_rate or the CPU time of
+ * kernel.perf_cpu_time_max_percent; these write no record and are not counted as lost.
  *
- * EINVAL: channel not in CONFIG, malformed event, or COUNTERS left another event to sampling.
- * EPERM: capability missing. EOPNOTSUPP: @period without SIFIVE_TRACE_INFO_OVERFLOW, or an event
- * that cannot interrupt (firmware event, timestamp) or that perf cannot encode (raw event wider
- * than 48 bits, unknown cache or cache operation). EBUSY: the capture is running, no counter for
- * @event is free in addition to the session's and perf's, or a process that has joined holds the
- * channel. ENXIO: no CONFIG on this descriptor. ENOMEM.
+ * EINVAL: channel not in CONFIG, malformed event, or COUNTERS has reserved another event for
+ * sampling. EPERM: capability missing. EOPNOTSUPP: @period without SIFIVE_TRACE_INFO_OVERFLOW, or
+ * an event that cannot interrupt (firmware event, timestamp) or that perf cannot encode (raw
+ * event wider than 48 bits, unknown cache or cache operation). EBUSY: the capture is running, no
+ * counter for @event is free in addition to the session's and perf's, or a process that has joined
+ * holds the channel. ENXIO: no CONFIG on this descriptor. ENOMEM.
  */
 struct sifive_trace_sampling {
 	__u32	size;
@@ -475,10 +475,10 @@ struct sifive_trace_sampling {
 /* Repeat the header, for readers of wrapped rings. EINVAL: not _XOR, or _ONE_HEADER is set. */
 #define SIFIVE_TRACE_SAMPLING_HEADERS	(1u << 3)
 /*
- * _CALLERS: before each sample, write its callers: the return-address register, then those of the
- * frames that frame pointers link, at most SIFIVE_TRACE_CALLERS_MAX in all; for a 32-bit process on
- * a 64-bit kernel, only the register. _STACK: write registers and, as far as it is in memory, this
- * much of the stack: a multiple of 8 up to SIFIVE_TRACE_STACK_MAX. EINVAL: both are set.
+ * _CALLERS: before each sample, write its callers: the return-address register, then the return
+ * addresses in the frames that frame pointers link, at most SIFIVE_TRACE_CALLERS_MAX in all; for a
+ * 32-bit process on a 64-bit kernel, only the register. _STACK: write registers and this much of
+ * the stack, as far as it is in memory: a multiple of 8 up to SIFIVE_TRACE_STACK_MAX. EINVAL: both.
  */
 #define SIFIVE_TRACE_SAMPLING_CALLERS	(1u << 4)
 /* With _CALLERS or _STACK: kernel samples begin with kernel functions. Cleared under lockdown. */
@@ -531,8 +531,8 @@ struct sifive_trace_query {
  *		lost its registers, only after the next CONFIG
  * @samples:	out: number of records that SAMPLING has written since CONFIG
  * @samples_lost: out: number of records that SAMPLING could not write since CONFIG, for example
- *		because the sink was full. A thread or CPU whose event got no counter or lost it is
- *		one lost record; a thread created after START, only if it exists at STATUS or STOP
+ *		because the sink was full. A thread or CPU without a counter for its event counts as
+ *		one lost record; a thread created after START only if it exists at STATUS or STOP
  * @counters_lost: out: bit n set: counter n of the session was stopped, moved or lost on
  *		some hart since COUNTERS: do not trust its values
  * @capture:	out: number of the current or last capture: counts CONFIGs; 0 = none since
@@ -717,9 +717,9 @@ struct sifive_trace_start {
  * @size:	in: sizeof(struct sifive_trace_run)
  * @flags:	in: STOP: 0; PAUSE: 0 or SIFIVE_TRACE_PAUSE_END
  *
- * START lets the configured encoders produce messages; each first sends its absolute timestamp.
- * New data is appended. STOP returns when all messages have reached the sinks. Repeating either
- * call has no effect.
+ * START makes the configured encoders produce messages; each encoder first sends its absolute
+ * timestamp. New data is appended. STOP returns when all messages have reached the sinks.
+ * Repeating either call has no effect.
  *
  * ENXIO: no CONFIG on this descriptor. EPERM: another process's session, and capability missing.
  * ENOSPC: START of a full capture. EBUSY: START while the system is suspending, or no counter is

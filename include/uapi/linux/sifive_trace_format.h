@@ -108,17 +108,17 @@
  */
 #define SIFIVE_TRACE_RECORD_THREAD	0xf9
 
-/* Number of a counter's bits that a record can hold. */
+/* Number of a counter's bits that a record contains. */
 #define SIFIVE_TRACE_RECORD_COUNT_BITS	48
 
 /*
- * Counters whose events take turns (COUNTERS with SIFIVE_TRACE_COUNTERS_TURNS). Of the bits of
- * their counts that a record can hold, the upper ones are the round, modulo 2^8, then the turn,
- * from 0; the others are the count since the turn began. Events with a fixed counter do not take
- * turns. A turn lasts for sifive_trace_counters.turn_us microseconds, at least 1000, of a joined
- * thread's running time or, without SIFIVE_TRACE_COUNTERS_PER_THREAD, of the running time of all
- * joined threads on the hart. With turns, JOIN and SAMPLING fail with EBUSY, and so does COUNTERS
- * if it needs more turns than this.
+ * Counters whose events take turns (COUNTERS with SIFIVE_TRACE_COUNTERS_TURNS). The upper
+ * recorded bits of their counts contain the round, modulo 2^8, then the turn, from 0. The other
+ * bits contain the count since the turn began. Events with a fixed counter do not take turns. A
+ * turn lasts for sifive_trace_counters.turn_us microseconds, at least 1000, of a joined thread's
+ * running time or, without SIFIVE_TRACE_COUNTERS_PER_THREAD, of the running time of all joined
+ * threads on the hart. With turns, JOIN and SAMPLING fail with EBUSY, and so does COUNTERS if it
+ * needs more turns than this.
  */
 #define SIFIVE_TRACE_TURNS_MAX		16
 #define SIFIVE_TRACE_TURN_BITS		4

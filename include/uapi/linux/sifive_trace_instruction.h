@@ -39,9 +39,9 @@
  * @reserved:	in: 0
  *
  * A member of struct sifive_trace_config. Threads of the process that calls START are traced,
- * including new ones. When one is switched in on a hart of the capture, the driver turns teTracing
- * off and on, so that the encoder sends a Sync message and forgets calls whose returns it would
- * otherwise omit. Then it stores two ids to stimulus register SIFIVE_TRACE_INSTRUCTION_OWNER, each
+ * including new ones. When such a thread is switched in on a hart of the capture, the driver turns
+ * teTracing off and on, so that the encoder sends a Sync message and does not omit returns of
+ * earlier calls. Then it stores two ids to stimulus register SIFIVE_TRACE_INSTRUCTION_OWNER, each
  * as SIFIVE_TRACE_INSTRUCTION_PROCESS, which produces two Ownership messages (TCODE 2): the thread
  * that is being switched out, or 0 if it is not traced, and the thread that is switched in. The
  * first one executes the part's instructions up to the end of the kernel's function __switch_to(),

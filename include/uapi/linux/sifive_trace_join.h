@@ -6,7 +6,7 @@
  * device and calls JOIN, and the driver assigns its file an enabled channel that neither the
  * kernel's records nor another joined file uses. The process then maps the stimulus pages, the
  * thread slots and the losses page of this file, and its threads call THREAD on it. START, STOP
- * and everything else remain with the session's file, which reserves no channel: if its own
+ * and all other calls are made on the session's file, which reserves no channel: if its own
  * program also stores, joining processes must exclude its channels from their @channels.
  *
  * However a process ends, its channels become free, and the other processes continue. If the
@@ -18,7 +18,7 @@
 #include <linux/sifive_trace.h>
 
 /**
- * struct sifive_trace_join - join another process's session, or get one more channel in it
+ * struct sifive_trace_join - join another process's session, or obtain one more channel in it
  * @size:	in: sizeof(struct sifive_trace_join)
  * @flags:	in: 0
  * @session:	in: a descriptor of the session's file, or of a file that has joined, passed on

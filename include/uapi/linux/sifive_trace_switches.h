@@ -21,10 +21,10 @@
  * end of a pause, and a CPU that comes online write SIFIVE_TRACE_SWITCH_BEGIN and the running
  * thread. STOP, a pause and a CPU that goes offline write SIFIVE_TRACE_SWITCH_END, with id 0 if
  * none of the threads is running. For a thread that takes over its process's id at execve(), the
- * kernel writes SIFIVE_TRACE_SWITCH_EXITED and _IN. Records that find no room are lost, which
- * STATUS counts; SIFIVE_TRACE_SWITCH_BEGIN precedes the next one, and _IN if the next record is a
- * wake-up, call or fault. STATUS also counts the times that the threads started to run where no
- * records are written.
+ * kernel writes SIFIVE_TRACE_SWITCH_EXITED and _IN. Records for which the encoder has no room are
+ * lost, and STATUS counts them; SIFIVE_TRACE_SWITCH_BEGIN precedes the next one, and _IN if the
+ * next record is a wake-up, call or fault. STATUS also counts how often the threads started to
+ * run on CPUs that write no records.
  *
  * EINVAL: channel not in CONFIG. EPERM: capability missing. EOPNOTSUPP: the kernel has no
  * tracepoint sched_switch. EBUSY: the capture is running, or a process that has joined holds the
