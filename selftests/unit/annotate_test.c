@@ -516,7 +516,7 @@ TEST_F(command, missing_annotations_are_reported)
 	EXPECT_NE(NULL, strstr(self->out, "  25.00            3     40020  "));
 	run(self, "annotate -q -s 0 -e " LINES " t never wo*");
 	EXPECT_EQ(0, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "t: nothing in the trace for function \"never\": "));
+	EXPECT_NE(NULL, strstr(self->err, "t: the trace contains nothing about function \"never\": "));
 	EXPECT_EQ(NULL, strstr(self->err, "\"wo*\""));
 	run(self, "annotate -q -s 0 -e " LINES " t never");
 	EXPECT_EQ(3, self->status);

@@ -163,16 +163,16 @@ TEST_F(command, annotate_recognizes_traces_by_their_names)
 	/* These arguments are names of functions. */
 	run(self, "annotate -q -e " PROGRAM " x fib b.rtd.12 x");
 	EXPECT_EQ(0, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "x: nothing in the trace for function \"b.rtd.12\"")) TH_LOG("%s", self->err);
-	EXPECT_NE(NULL, strstr(self->err, "x: nothing in the trace for function \"x\"")) TH_LOG("%s", self->err);
+	EXPECT_NE(NULL, strstr(self->err, "x: the trace contains nothing about function \"b.rtd.12\"")) TH_LOG("%s", self->err);
+	EXPECT_NE(NULL, strstr(self->err, "x: the trace contains nothing about function \"x\"")) TH_LOG("%s", self->err);
 	run(self, "annotate -q -e " PROGRAM " x b.rtdx b.rtd.12");
-	EXPECT_NE(NULL, strstr(self->err, "x: nothing in the trace for function \"b.rtdx\"")) TH_LOG("%s", self->err);
-	EXPECT_NE(NULL, strstr(self->err, "x: nothing in the trace for function \"b.rtd.12\"")) TH_LOG("%s", self->err);
+	EXPECT_NE(NULL, strstr(self->err, "x: the trace contains nothing about function \"b.rtdx\"")) TH_LOG("%s", self->err);
+	EXPECT_NE(NULL, strstr(self->err, "x: the trace contains nothing about function \"b.rtd.12\"")) TH_LOG("%s", self->err);
 	EXPECT_NE(NULL, strstr(self->err, "it is a trace: name it before the functions"))
 		TH_LOG("%s", self->err);
 	run(self, "annotate -q -e " PROGRAM " x b.rtd.1x b.rtd.");
-	EXPECT_NE(NULL, strstr(self->err, "x: nothing in the trace for function \"b.rtd.1x\"")) TH_LOG("%s", self->err);
-	EXPECT_NE(NULL, strstr(self->err, "x: nothing in the trace for function \"b.rtd.\"")) TH_LOG("%s", self->err);
+	EXPECT_NE(NULL, strstr(self->err, "x: the trace contains nothing about function \"b.rtd.1x\"")) TH_LOG("%s", self->err);
+	EXPECT_NE(NULL, strstr(self->err, "x: the trace contains nothing about function \"b.rtd.\"")) TH_LOG("%s", self->err);
 	EXPECT_TRUE(is_clean());
 }
 

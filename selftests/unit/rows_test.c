@@ -279,7 +279,7 @@ TEST_F(command, change_over_several_runs_is_reported_with_confidence)
 	/* Without --runs, the traces are sinks of one recording. */
 	run(self, "report -q --runs old.0.rtd");
 	EXPECT_EQ(2, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "--runs says how --diff reads the traces"));
+	EXPECT_NE(NULL, strstr(self->err, "--runs selects how --diff reads the traces"));
 }
 
 /*

@@ -17,7 +17,7 @@
 
 static const struct cli_option annotate_options[] = {
 	{ .letter = 'n', .name = "top", .value = "N",
-	  .help = "without a name, show the N hottest functions (default 10)",
+	  .help = "if no function is named, show the N hottest functions (default 10)",
 	  .set = cli_number, .offset = offsetof(struct annotate, top),
 	  .least = 1, .most = 1000000 },
 	{ .name = "source-only", .help = "show a row for each source line, without instructions",
@@ -25,10 +25,10 @@ static const struct cli_option annotate_options[] = {
 	{ .name = "no-source", .help = "show instructions without source lines",
 	  .set = cli_flag, .offset = offsetof(struct annotate, no_source) },
 	{ .name = "prefix", .value = "DIRECTORY",
-	  .help = "look for source files with absolute paths under this directory",
+	  .help = "prepend this directory to absolute paths of source files",
 	  .set = cli_text, .offset = offsetof(struct annotate, prefix) },
 	{ .name = "prefix-strip", .value = "N",
-	  .help = "remove the first N directories of such paths first",
+	  .help = "first remove the first N directories of these paths",
 	  .set = cli_number, .offset = offsetof(struct annotate, strip), .most = 1000 },
 	/* The keywords' values are 0 and 1. */
 	{ .name = "format", .value = "text|json",
@@ -63,7 +63,7 @@ static bool has_side_car(const char *name)
 	       !access(beside, F_OK);
 }
 
-/* Report names that match nothing. */
+/* Report names that match no function. */
 static void report_missing(const struct annotated *annotated, char **names)
 {
 	char *one[] = { NULL, NULL };
@@ -75,10 +75,10 @@ static void report_missing(const struct annotated *annotated, char **names)
 			if (is_named(&annotated->function[i], one))
 				break;
 		if (i == annotated->functions)
-			report("%s: nothing in the trace for function \"%s\": %s", annotated->input.options->path,
+			report("%s: the trace contains nothing about function \"%s\": %s", annotated->input.options->path,
 			       *names, has_side_car(*names) ?
 			       "it is a trace: name it before the functions; the names of all but the first end in .rtd, or .rtd and numbers" :
-			       "it was neither executed nor sampled and made no call, or it has another name (sifive-trace report lists all)");
+			       "it was neither executed nor sampled and made no call, or has a different name (sifive-trace report lists all names)");
 	}
 }
 
@@ -113,7 +113,7 @@ static int put_view(struct annotate_view *view)
 	return output_close(view->out) || !done ? EXIT_UNREADABLE : EXIT_OK;
 }
 
-/* LLVM's library uses tens of megabytes of memory, so load it only if it is needed. */
+/* LLVM's library uses tens of megabytes of memory, so load it only if needed. */
 static void open_disassembler(struct annotate_view *view)
 {
 	size_t i = 0;
@@ -127,7 +127,7 @@ static void open_disassembler(struct annotate_view *view)
 		report("%s", DISASSEMBLER_MISSING);
 }
 
-/* Print lines with the same counts as in sifive-trace coverage. */
+/* Print lines with the counts that sifive-trace coverage shows. */
 static int put_covered(struct annotate_view *view)
 {
 	const struct annotate *annotate = view->annotate;
@@ -216,7 +216,7 @@ static int command_annotate(int argc, char **argv)
 	if (result)
 		return result;
 	if (annotate.source_only && annotate.no_source)
-		return usage_error("annotate: --source-only and --no-source cannot be combined: without both, source and instructions are shown");
+		return usage_error("annotate: --source-only and --no-source cannot be combined: omit both to show source and instructions");
 	return run(&annotate, argv + optind);
 }
 

@@ -11,10 +11,10 @@
 
 /**
  * struct annotate - the options of annotate
- * @top:	number of functions to show if none is named
+ * @top:	number of functions to show if no function is named
  * @source_only, @no_source: set to omit instructions, or source lines
  * @prefix:	directory to prepend to all absolute paths of source files, or NULL for none
- * @strip:	number of leading directories to remove from these paths first
+ * @strip:	number of leading directories to remove from these paths before that
  */
 struct annotate {
 	struct options	common;
@@ -52,8 +52,8 @@ const char *annotate_sources_line(struct annotate_sources *sources, const char *
  * @function:	the @functions functions to show
  * @named:	set if the user has named the functions; addresses outside functions are shown only
  *		then
- * @covered:	if @source_only is set: execution counts of lines as in the coverage command, or
- *		NULL if there are none
+ * @covered:	if @source_only is set: execution counts of lines, as in the command coverage; or
+ *		NULL for none
  * @sources:	NULL if source text is not shown
  */
 struct annotate_view {
@@ -71,7 +71,7 @@ struct annotate_view {
 /**
  * struct annotate_line - a source line of a function
  * @file:	path as given to the compiler, or NULL if unknown
- * @inlined:	functions that were inlined at the line, as text; "" if none
+ * @inlined:	functions inlined at the line, as text; "" if none
  * @frame:	the inlined functions, as @frames frames
  * @executed:	number of executions of the line's instructions, included in @cost
  * @branch:	counts for each of its @branches conditional branches: times taken, and times not

@@ -8,7 +8,7 @@
 
 #define TEXT_SIZE	256
 
-/* The function being written; @any is set once one of its instructions has been written. */
+/* The current function; @any is set if one of its instructions has been written. */
 struct writer {
 	const struct annotate_view	*view;
 	struct output			*out;

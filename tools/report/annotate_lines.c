@@ -54,7 +54,7 @@ void annotate_inlined(const struct inlines *inlines, char *text, size_t size)
 	}
 }
 
-/* Lines without a file come first. */
+/* Sort lines without a file first. */
 static int by_line(const void *a, const void *b)
 {
 	const struct annotate_line *one = a, *two = b;
@@ -147,7 +147,7 @@ static void on_row(void *context, const struct annotated_row *row)
 		maker->no_memory = true;
 }
 
-/* Merge entries of the same line, whose code may be in several places. */
+/* Merge the entries of each line, because its code may be in several places. */
 static void merge(struct maker *maker)
 {
 	struct annotate_line *line = maker->line;

@@ -6,7 +6,7 @@
 /**
  * struct walk - a pass over a function's code and sites
  * @code:	@size bytes of the function's code
- * @image, @bias: the file with the code, and addresses in memory minus those in the file
+ * @image, @bias: the file with the code, and difference between addresses in memory and in the file
  * @at:		index of the next site
  */
 struct walk {
@@ -56,8 +56,8 @@ static void find_function(struct walk *walk)
 }
 
 /*
- * Return whether an address belongs to another function. A label in a function counts as a separate
- * function, to which the instructions after it belong.
+ * Return whether an address belongs to another function. A label in a function is treated as the
+ * start of a separate function.
  */
 static bool is_others(const struct walk *walk, uint64_t place)
 {
@@ -93,8 +93,8 @@ static void take(struct walk *walk, struct annotated_cost *cost)
 }
 
 /*
- * Data among instructions may look like an instruction that overlaps the next one, which was
- * executed. Return whether @row is such data; if so, cut it where the executed instruction begins.
+ * Data between instructions can resemble an instruction that overlaps the next, executed
+ * instruction. If @row is such data, truncate it before that instruction and return true.
  */
 static bool is_data(const struct walk *walk, struct annotated_row *row)
 {
@@ -128,7 +128,7 @@ static void give_vague(struct walk *walk)
 	give(walk, &row);
 }
 
-/* Pass on the sites before @end that are not at an instruction. */
+/* Pass on the sites before @end, which are not at an instruction. */
 static void give_strays(struct walk *walk, uint64_t end)
 {
 	const struct annotated_entry *entry;
@@ -145,8 +145,8 @@ static void give_strays(struct walk *walk, uint64_t end)
 }
 
 /*
- * Pass on an instruction with the costs of the sites at its address and of those within it: a
- * call's site is just before the end of the calling instruction.
+ * Pass on an instruction with the costs of the sites at its address and within it: a call's site is
+ * the last byte of the calling instruction.
  */
 static void give_instruction(struct walk *walk, struct annotated_row *row)
 {
@@ -173,7 +173,7 @@ static void give_instruction(struct walk *walk, struct annotated_row *row)
 	}
 }
 
-/* Without code, or outside functions, each address gets a separate row. */
+/* Without code, or outside functions, pass on a row for each address. */
 static void give_sites(struct walk *walk)
 {
 	const struct annotated_entry *entry;

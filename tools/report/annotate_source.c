@@ -11,12 +11,12 @@
 #include "annotate.h"
 #include "command.h"
 
-/* Limits: larger files are not read, and longer lines are truncated. */
+/* Limits: files above this size are not read, and longer lines are truncated. */
 #define SOURCE_MAX	(64u << 20)
 #define TEXT_MAX	1024
 #define TAB		8
 
-/* A source file, which may not have been found. @at: offsets of the lines in @text. */
+/* A source file, whether or not it was found. @at: offsets of the lines in @text. */
 struct source {
 	struct source	*next;
 	char		*path;
@@ -140,7 +140,7 @@ static void open_source(struct annotate_sources *sources, struct source *source)
 	if (place && error)
 		error = read_source(source, place);
 	if (error && !options->trace.quiet)
-		report("%s: source not read: %s; its lines are shown without text (--prefix, --prefix-strip and --symfs set where to look)",
+		report("%s: source not read: %s; its lines are shown without text (--prefix, --prefix-strip and --symfs change where it is searched for)",
 		       place ? place : source->path, strerror(error));
 	free(under);
 	free(place);

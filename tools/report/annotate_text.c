@@ -17,7 +17,7 @@
 /* Buffer size for an instruction as text, and for the names of inlined functions. */
 #define TEXT_SIZE	1024
 
-/* The table being written; @width is the width of the columns before the text. */
+/* The current table; @width is the width of the columns before the text. */
 struct table {
 	const struct annotate_view	*view;
 	struct output			*out;
@@ -75,7 +75,7 @@ static void put_calls(struct table *table, const struct annotated_cost *cost)
 	put_right(table->out, cost->calls ? time_text(table, cost, text) : "", TIME_WIDTH);
 }
 
-/* Write a cost; @line: the line whose cost is printed, or NULL for an instruction. */
+/* Write a cost. @line: the line that has this cost, or NULL for an instruction. */
 static void put_cost(struct table *table, const struct annotated_cost *cost,
 		     const struct annotate_line *line)
 {
@@ -194,7 +194,7 @@ static void put_function(struct table *table)
 	if (!has_code)
 		put_string(table->out, "  No file contains its code: only addresses are shown; name the file with -e or --symfs.\n");
 	else if (!function->known)
-		put_string(table->out, "  Not in a named function: the file is stripped, or a compiler did not generate this code.\n");
+		put_string(table->out, " Not in a named function: the file is stripped, or a compiler did not generate this code.\n");
 	if (!function->known && !table->view->named)
 		put_addresses(table, function);
 	else if (has_code && !function->file && !table->view->annotate->no_source)

@@ -11,7 +11,7 @@
 #include "executed.h"
 
 #define ROOM	256
-/* Flag in a frame's site number: the frame was entered by a tail call. */
+/* Flag in a frame's site number: a tail call entered the frame. */
 #define JUMPED	(1ull << 32)
 
 void annotated_add(struct annotated_cost *sum, const struct annotated_cost *more)
@@ -56,7 +56,7 @@ static bool grow(struct annotated *annotated)
 	return true;
 }
 
-/* Return the number of a site, from 1, or 0 if there is no room. */
+/* Return the number of a site, starting at 1, or 0 if there is no room. */
 static uint32_t find_site(struct annotated *annotated, uint64_t place)
 {
 	uint32_t *slot;
@@ -274,7 +274,7 @@ static void name_function(struct annotated *annotated, struct annotated_function
 	function->line = symbol.line;
 }
 
-/* Sort functions by cost, the hottest first. */
+/* Sort functions by cost, hottest first. */
 static int by_cost(const void *a, const void *b)
 {
 	const struct annotated_function *one = a, *two = b;
@@ -289,10 +289,7 @@ static int by_cost(const void *a, const void *b)
 	return result ? result : strcmp(one->name, two->name);
 }
 
-/*
- * Add the function to which the entries that start at @first belong. Return the index after
- * its last entry.
- */
+/* Add the function with the entries that start at @first. Return the index after its last entry. */
 static size_t add_function(struct annotated *annotated, size_t first)
 {
 	struct annotated_function *function = &annotated->function[annotated->functions++];

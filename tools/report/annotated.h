@@ -11,7 +11,10 @@
 #include "instruction.h"
 #include "options.h"
 
-/* Maximum number of addresses from records, which may be damaged, and of all addresses. */
+/*
+ * Maximum number of addresses from records, which may be damaged, and maximum number of all
+ * addresses.
+ */
 #define ANNOTATED_RECORDED_MAX	(1u << 17)
 #define ANNOTATED_SITES_MAX	(1u << 22)
 
@@ -87,8 +90,8 @@ struct annotated_entry {
  * struct annotated_function - a function with costs, or addresses of an object outside all
  * functions
  * @name:	name of the function, or of the object
- * @known:	set for a function, which begins at @start
- * @object, @file, @line: place of the function; NULL and 0 if unknown
+ * @known:	set for a function; it begins at @start
+ * @object, @file, @line: location of the function; NULL and 0 if unknown
  * @entry:	sites of the function: vague sites first, then the others by place
  * @sum:	sum of the sites' costs
  */
@@ -106,11 +109,11 @@ struct annotated_function {
 
 /**
  * struct annotated - the costs of all functions
- * @function:	functions with costs, the hottest first
+ * @function:	functions with costs, hottest first
  * @sum:	sum of the costs of all functions
  * @flow:	the trace has instruction trace: executions are counted
- * @exact:	the numbers of executions are exact; if not, they may be too low for the reason in
- *		@why
+ * @exact:	set if the numbers of executions are exact; otherwise, they may be too low for the
+ *		reason in @why
  * @nowhere:	calls whose call site is unknown
  * @jumps:	tail calls
  * @left_out:	costs at addresses beyond the limit
@@ -152,8 +155,8 @@ void annotated_free(struct annotated *annotated);
 /* What a row describes. */
 enum annotated_kind {
 	ANNOTATED_INSTRUCTION,
-	ANNOTATED_CALL,		/* a call known only by its return address */
-	ANNOTATED_VAGUE,	/* calls from somewhere in the function */
+	ANNOTATED_CALL,		/* a call of which only the return address is known */
+	ANNOTATED_VAGUE,	/* calls from unknown addresses in the function */
 	ANNOTATED_STRAY,	/* no instruction of the function begins there */
 };
 

@@ -19,7 +19,7 @@
 #define SHARE_WIDTH	12
 
 enum by {
-	BY_UNSET = -1,		/* the same as BY_FUNCTION */
+	BY_UNSET = -1,		/* synonym of BY_FUNCTION */
 	BY_FUNCTION,
 	BY_FILE,
 	BY_LINE,
@@ -50,10 +50,10 @@ static void list_formats(cli_add *add, void *context)
 static const struct cli_option cover_options[] = {
 	/* The keywords are in the order of enum by. */
 	{ .name = "by", .value = "function|file|line|path",
-	  .help = "a row for each function (default), source file, line with code, or hot path",
+	  .help = "show a row for each function (default), source file, line with code, or hot path",
 	  .set = cli_word, .offset = offsetof(struct cover, by) },
 	{ .letter = 'n', .name = "top", .value = "N",
-	  .help = "with --by path: the N hottest (default 20)",
+	  .help = "with --by path: show the N hottest paths (default 20)",
 	  .set = cli_number, .offset = offsetof(struct cover, top), .least = 1, .most = 1000000 },
 	CLI_FORMAT(struct cover, format, list_formats),
 	CLI_OUTPUT(struct cover, common.output),
@@ -285,7 +285,7 @@ static int make_covered(const struct cover *cover, const struct counts *counts,
 		result = put_result(cover, &covered, input);
 	}
 	if (covered.full) {
-		report("%s: too much source: part of the source is left out", cover->common.path);
+		report("%s: too many source lines: part of the source is left out", cover->common.path);
 		trace_add(input->trace, &(struct trace_stats){ .flow_losses = 1 });
 	}
 	if (!covered.exact)
@@ -319,7 +319,7 @@ static int command_coverage(int argc, char **argv)
 	if (result)
 		return result;
 	if (cover.format == FORMAT_LCOV && cover.by != BY_UNSET)
-		return usage_error("coverage: --by applies to the table: --format lcov always has functions, files and lines");
+		return usage_error("coverage: --by applies to the table: --format lcov always contains functions, files and lines");
 	if (cover.top != TOP_UNSET && cover.by != BY_PATH)
 		return usage_error("coverage: -n applies to --by path: the other tables show all rows");
 	if (cover.top == TOP_UNSET)
@@ -345,7 +345,7 @@ const struct cli_command coverage_command = {
 	.run = command_coverage,
 	.summary = "show executed lines, functions, branches and hot paths",
 	.arguments = "TRACE...|-",
-	.help = "Print how often each function, line and conditional branch of the source was executed in a trace of sifive-trace record --calls, or the hottest paths through the code. All tables except the one of hot paths need debug information (-g). The program needs no instrumentation." OPTIONS_SEVERAL,
+	.help = "Print how often each function, line and conditional branch of the source was executed in a trace of sifive-trace record --calls, or the hottest paths through the code. All tables except that of hot paths require debug information (-g). The program need not be instrumented." OPTIONS_SEVERAL,
 	.groups = cover_groups,
 	.status = OPTIONS_STATUS,
 };

@@ -23,7 +23,7 @@ void cover_put_percent(struct output *out, uint64_t hit, uint64_t all);
  * cover_put_paths() - write a table of paths
  * @symbols:	symbols of the trace
  * @top:	maximum number of rows
- * @exact:	the counts are exact; if not, they may be too low
+ * @exact:	set if the counts are exact; otherwise, they may be too low
  */
 void cover_put_paths(struct output *out, const struct paths *paths, struct symbols *symbols,
 		     size_t top, bool exact);

@@ -33,14 +33,14 @@ static void put_executed(const struct table *table, uint64_t executed)
 	put_count(table, executed);
 }
 
-/* Write the average number of executions of a loop's first block per entry into the loop. */
+/* Write the average number of iterations per entry into a loop: executions of its first block. */
 static void put_iterations(const struct table *table, const struct path *path)
 {
 	const uint64_t times = table->paths->block[*path->block].times;
 	const uint64_t entered = path->entered ? path->entered : 1;
 	char text[32] = "-";
 
-	/* A trace that begins within a loop may not show how the loop was entered. */
+	/* A trace that begins within a loop may lack the entry into the loop. */
 	if (path->again)
 		snprintf(text, sizeof(text), "%s%.1f", table->exact ? "" : "~",
 			 (double)times / (double)entered);

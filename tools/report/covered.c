@@ -41,7 +41,7 @@ static uint64_t hash_text(const char *text)
 	return hash;
 }
 
-/* Paths with equal hashes count as one file; a 64-bit collision is unlikely. */
+/* Paths with equal hashes are treated as one file; a 64-bit collision is unlikely. */
 static uint64_t file_key(const void *files, uint32_t number)
 {
 	return hash_text(((const struct covered_file *)files)[number - 1].path);
@@ -213,7 +213,9 @@ static void make_objects(struct maker *maker, bool quiet)
 
 	for (i = 0; i < maker->executed.objects && !maker->no_memory; i++, object++) {
 		path = image_path(object->image);
-		/* Omit the recorder, which ran in the process until it executed the program. */
+		/*
+		 * Omit the recorder's code, which the process ran before it executed the program.
+		 */
 		if (!strcmp(text_base(path), RECORDER))
 			continue;
 		maker->bias = object->bias;
@@ -238,7 +240,7 @@ int covered_make(struct covered *covered, const struct counts *counts,
 		make_objects(&maker, input->options->trace.quiet);
 	if (covered->full && covered->exact) {
 		covered->exact = false;
-		snprintf(covered->why, sizeof(covered->why), "too much source: part of the source was not counted");
+		snprintf(covered->why, sizeof(covered->why), "too many source lines: part of the source was not counted");
 	}
 	if (!maker.no_memory)
 		maker.no_memory = !covered_order(covered);

@@ -2,8 +2,8 @@
 /*
  * Finds the lines, functions and branches of the source executed in an instruction trace.
  *
- * The lines are those with code according to the program's debug information, with gcov's rules: a
- * function begins at the line with its name, and its closing brace is not a line.
+ * The lines are those that have code according to the program's debug information. gcov's rules
+ * apply: a function begins at the line with its name, and its closing brace is not counted.
  */
 #ifndef SIFIVE_TRACE_COVERED_H
 #define SIFIVE_TRACE_COVERED_H
@@ -32,8 +32,8 @@ struct covered_sum {
 
 /**
  * struct covered_file - a source file
- * @path:	path of the file, absolute if the directory of the compilation is known
- * @name:	name of the file in the debug information
+ * @path:	path of the file; absolute if the compilation directory is known
+ * @name:	the file's name in the debug information
  */
 struct covered_file {
 	char			*path;
@@ -87,8 +87,8 @@ struct covered_function {
  * struct covered - the coverage of all source files
  * @file:	files by path
  * @line, @branch, @function: lines, branches and functions, by file and line
- * @full:	part of the source was beyond the limit
- * @exact:	all counts are exact; if not, they may be too low for the reason in @why
+ * @full:	set if part of the source exceeded a limit
+ * @exact:	set if all counts are exact; otherwise, they may be too low for the reason in @why
  */
 struct covered {
 	struct covered_file	*file;
@@ -117,7 +117,7 @@ int covered_make(struct covered *covered, const struct counts *counts,
 		 const struct input *input);
 
 /**
- * covered_path() - write the path of a source file, without "." and ".."
+ * covered_path() - return the path of a source file, without "." and ".."
  * @dir:	directory in which it was compiled, or NULL if unknown
  *
  * Return: the path, absolute if the directory is, to be freed with free(); or NULL if out of

@@ -2,7 +2,7 @@
 /*
  * Counts a function's lines and branches: see covered.h. A line's count is the same as in gcov: the
  * number of times that one of its basic blocks was entered from a block that does not contain the
- * line, or by a backward jump. After a call the flow continues as if there had been no call.
+ * line, or by a backward jump. Calls do not interrupt the flow.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "covered_maker.h"
 
 /*
- * Find the index of an instruction in the current function; return false if the instruction
- * belongs to another function.
+ * Find the index of an instruction in the current function; return false if the instruction is in
+ * another function.
  */
 static bool index_of(const struct maker *maker, uint64_t address, size_t *at)
 {
@@ -171,7 +171,7 @@ static size_t first_row(const struct lines_row *row, size_t rows, uint64_t addre
 	return low;
 }
 
-/* Find additional lines that the first instruction executes. */
+/* Find additional lines to which the first instruction belongs. */
 static void find_first_lines(struct maker *maker, const struct lines_function *function)
 {
 	const struct lines_unit *unit = maker->unit;
@@ -189,7 +189,7 @@ static void find_first_lines(struct maker *maker, const struct lines_function *f
 }
 
 /*
- * A function's first rows belong to its opening brace, and count as the line of the function's
+ * A function's first rows are those of its opening brace, and are attributed to the line of its
  * name. If the first of them has no code, the first instruction belongs to a statement.
  */
 static void find_lines(struct maker *maker, const struct covered_part *part)
@@ -222,15 +222,14 @@ static void find_lines(struct maker *maker, const struct covered_part *part)
 }
 
 /*
- * Return whether no code of the function follows at @next, so a call that ends there does not
- * return.
+ * Return whether the function has no code at @next, so that a call that ends there cannot return.
  */
 static bool is_end(const struct maker *maker, size_t next)
 {
 	return next == maker->halfwords || maker->at[next].first;
 }
 
-/* Return 1 + the highest line number of the function's file, or 0 if there is none. */
+/* Return 1 + the index of the function's last line in its file, or 0 if there is none. */
 static uint32_t greatest_line(struct maker *maker, const struct lines_function *function)
 {
 	const uint32_t file = covered_find_file(maker, function->file);
@@ -277,8 +276,8 @@ static void leave_out_brace(struct maker *maker, const struct lines_function *fu
 		returns |= one->kind == FLOW_RETURN;
 		column = column ? column : one->column;
 		/*
-		 * A nop, a second column, or code that does not lead to a return shows that the
-		 * line has a statement, so it is counted.
+		 * Keep the line if it has a statement, as a nop, a second column, or code that does
+		 * not lead to a return shows.
 		 */
 		if (!leads || one->nop || one->column != column)
 			return;
@@ -328,7 +327,7 @@ static bool has_line(const struct maker *maker, size_t block, uint32_t line)
 	return bsearch(&key, maker->pair, maker->pairs, sizeof(*maker->pair), compare_key);
 }
 
-/* Find all pairs of a basic block and one of its lines, each once, and sort them. */
+/* Find all different pairs of a basic block and one of its lines, and sort them. */
 static void find_pairs(struct maker *maker)
 {
 	size_t i, kept = 0, block = 0;
@@ -357,8 +356,8 @@ static void find_pairs(struct maker *maker)
 }
 
 /*
- * Count jumps to a basic block from within its function; set *@begin to the number of those at
- * which @line begins.
+ * Count jumps to a basic block from within its function. Set *@begin to the number of those that
+ * start an execution of @line.
  */
 static uint64_t count_jumps(struct maker *maker, size_t block, uint32_t line, uint64_t *begin)
 {
@@ -452,7 +451,7 @@ static void count_first_lines(struct maker *maker)
 	}
 }
 
-/* A label's line that has no code gets the count of the next instruction. */
+/* For a label's line without code, use the count of the next instruction. */
 static void count_labels(struct maker *maker, const struct lines_function *function)
 {
 	const struct lines_label *label = maker->unit->label + function->label;

@@ -10,7 +10,7 @@
 
 /**
  * struct instruction_at - an instruction of a function
- * @line:	1 + the index of the instruction's line, or 0 if it has none
+ * @line:	1 + the index of the instruction's line, or 0 if none
  * @column:	column in the source line
  * @kind:	enum flow_kind
  * @block:	index of the first halfword of the instruction's basic block
@@ -56,12 +56,12 @@ struct covered_pair {
 };
 
 /**
- * struct maker - state while the result is computed
+ * struct maker - state of the computation
  * @no_memory:	set if memory has run out
  * @files, @lines: hash tables of the result's files and lines
  * @first, @functions: first instructions of processed functions and parts, and their hash table
  * @bytes:	total size of all functions in bytes
- * @bias:	bias of the current object: addresses in memory minus those in the file
+ * @bias:	bias of the current object: difference between addresses in memory and in the file
  * @unit:	the current compilation unit
  * @latest, @latest_file: name of the source file that was looked up last, as in the debug
  *		information, and its index
@@ -120,7 +120,7 @@ uint32_t covered_find_line(struct maker *maker, const char *name, uint32_t line)
  * covered_is_new() - return whether a function has not been processed before
  * @start:	address of the function's first instruction
  *
- * Several units may describe an inline function of which the linker has kept only one copy.
+ * Several units may describe an inline function, but the linker keeps only one copy of it.
  */
 bool covered_is_new(struct maker *maker, uint64_t start);
 

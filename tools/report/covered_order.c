@@ -85,7 +85,7 @@ static void add_sums(struct covered_sum *to, const struct covered_sum *from)
 	to->branches_hit += from->branches_hit;
 }
 
-/* Copies of a function count as one. */
+/* Merge copies of a function. */
 static void sum_files(struct covered *covered)
 {
 	struct covered_sum *sum;
@@ -117,7 +117,7 @@ static void sum_files(struct covered *covered)
 		add_sums(&covered->sum, &covered->file[i].sum);
 }
 
-/* Remove lines without instructions, such as closing braces, which are not counted. */
+/* Remove lines without instructions, such as closing braces. */
 static void keep_lines(struct covered *covered)
 {
 	size_t i, kept = 0;

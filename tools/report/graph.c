@@ -11,7 +11,7 @@
 
 static const struct cli_option graph_options[] = {
 	{ .name = "by", .value = "function|thread",
-	  .help = "show one tree for all threads (default), or one for each",
+	  .help = "show one tree for all threads (default), or a tree for each thread",
 	  .set = cli_word, .offset = offsetof(struct graph, by_thread) },
 	OPTIONS_DEPTH(struct graph, depth),
 	{ .name = "min", .value = "PERCENT",
@@ -24,10 +24,10 @@ static const struct cli_option graph_options[] = {
 	  .set = cli_append, .offset = offsetof(struct graph, counter),
 	  .most = SHOWN_MAX },
 	{ .name = "diff", .value = "OTHER",
-	  .help = "compare with OTHER, a later trace: show how much more or less each path costs, the largest difference first; a file given with --meta belongs to the first trace",
+	  .help = "compare with OTHER, a later trace: show how much more or less each path costs, largest difference first; --meta applies to the first trace",
 	  .set = cli_text, .offset = offsetof(struct graph, diff) },
 	{ .name = "format", .value = "text|json",
-	  .help = "text (default), or JSON for programs, with all digits and counters",
+	  .help = "text (default), or JSON for programs, with all digits and all counters",
 	  .set = cli_word, .offset = offsetof(struct graph, json) },
 	CLI_AS(json, struct graph, json, true),
 	CLI_OUTPUT(struct graph, common.output),
@@ -109,7 +109,7 @@ const char *graph_certainty(const struct tree *tree, uint32_t node)
 	       tree_is_unsure(tree, node, weight, false) ? "inferred" : "exact";
 }
 
-/* Write a node as an object with the columns of report and its depth. */
+/* Write a node as an object with report's columns and the node's depth. */
 static void put_json_node(struct graph *graph, const struct input *input, uint32_t node,
 			  uint32_t depth, const char *name)
 {
@@ -390,16 +390,16 @@ static int command_graph(int argc, char **argv)
 	if (result)
 		return result;
 	if (graph.diff && graph.by_thread)
-		return usage_error("--diff compares paths of all threads: --by thread cannot be combined with it; select one with --tid");
+		return usage_error("--diff compares paths of all threads: --by thread cannot be combined with it; select a thread with --tid");
 	return graph.diff ? run_diff(&graph) : run(&graph);
 }
 
 const struct cli_command graph_command = {
 	.name = "graph",
 	.run = command_graph,
-	.summary = "show the call tree, with the cost of each path",
+	.summary = "show the call tree with the cost of each path",
 	.arguments = "TRACE...|-",
-	.help = "Print the call tree: each function below its caller, with the time and the number of calls along this path, or its samples." OPTIONS_SEVERAL,
+	.help = "Print the call tree: each function below its caller, with the time and number of calls along this path, or its samples." OPTIONS_SEVERAL,
 	.groups = graph_groups,
 	.status = OPTIONS_STATUS,
 };

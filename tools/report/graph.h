@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The call tree of the command graph, and its comparison with another one. */
+/* The call tree of the command graph, and its comparison with another tree. */
 #ifndef SIFIVE_TRACE_GRAPH_H
 #define SIFIVE_TRACE_GRAPH_H
 
@@ -35,13 +35,13 @@ static inline bool graph_is_unknown(const struct tree_node *node)
 	return node->untimed && !node->total;
 }
 
-/** graph_certainty() - return the word for how certain a path's times are */
+/** graph_certainty() - return a word for the certainty of a path's times */
 const char *graph_certainty(const struct tree *tree, uint32_t node);
 
 /** graph_counters() - find the counters of --counter; return an exit code */
 int graph_counters(struct graph *graph);
 
-/** graph_finish() - finish the tree, to be sorted by @usual */
+/** graph_finish() - finish the tree, and sort it by @usual */
 void graph_finish(struct graph *graph, enum tree_weight usual);
 
 /**

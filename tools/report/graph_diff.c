@@ -32,7 +32,7 @@ struct path {
 	double		change;
 };
 
-/* A number of each path. @weight: in each tree, or -1 if the tree lacks the counter. */
+/* A number that each path has. @weight: its weight in each tree, or -1 without the counter. */
 struct column {
 	struct metric	metric;
 	int		weight[2];
@@ -41,7 +41,7 @@ struct column {
 
 /*
  * Both trees. @pair_of: pair by function; @path_of: path by node; @path: the paths, callers before
- * the functions that they call.
+ * callees.
  */
 struct diff {
 	struct graph		*graph[2];
@@ -55,7 +55,7 @@ struct diff {
 	struct hash		hash;
 	struct column		column[COLUMNS_MAX];
 	unsigned int		columns;
-	bool			timed;		/* times can be compared */
+	bool			timed;		/* set if times can be compared */
 };
 
 static const struct tree *tree_of(const struct diff *diff, unsigned int side)
@@ -164,7 +164,7 @@ static uint64_t value(const struct diff *diff, const struct path *path,
 			      tree_total(tree, node, column->weight[side]);
 }
 
-/* Return a number in units that both traces share, because their ticks may differ. */
+/* Convert a number to a unit common to both traces, because their ticks may differ. */
 static double amount(const struct diff *diff, const struct path *path, const struct column *column,
 		     unsigned int side)
 {
@@ -224,7 +224,7 @@ static void add_counter(struct diff *diff, unsigned int side, const char *name)
 	}
 }
 
-/* Text has the columns of graph; JSON also has all counters. */
+/* Text has graph's columns; JSON also has all counters. */
 static void choose_columns(struct diff *diff)
 {
 	const bool json = diff->graph[0]->json;
@@ -265,7 +265,7 @@ static int by_change(const void *a, const void *b)
 	return (one->path < two->path) - (one->path > two->path);
 }
 
-/* Link the paths, the largest difference first. Return false if out of memory. */
+/* Link the paths, largest difference first. Return false if out of memory. */
 static bool sort_paths(struct diff *diff)
 {
 	const struct column usual = {
@@ -287,7 +287,10 @@ static bool sort_paths(struct diff *diff)
 		order[i] = (struct order){ change < 0 ? -change : change, i };
 	}
 	qsort(order + 1, diff->paths - 1, sizeof(*order), by_change);
-	/* Each path is inserted before its siblings, so the largest must be inserted last. */
+	/*
+	 * Each path is inserted before its siblings, so insert the path with the largest difference
+	 * last.
+	 */
 	for (i = 1; i < diff->paths; i++) {
 		struct path *path = &diff->path[order[i].path];
 
@@ -400,7 +403,7 @@ static void put_json_words(const struct diff *diff, struct report_rows *rows,
 
 	for (side = 0; side < 2 && diff->graph[0]->usual == TREE_TIME; side++) {
 		snprintf(column, sizeof(column), "times%s", side_text[side]);
-		/* A path that is missing from a trace has a time of exactly 0 there. */
+		/* A path that a trace lacks has an exact time of 0 in this trace. */
 		report_row_word(rows, column, path->node[side] == TREE_NONE ? "exact" :
 				graph_certainty(tree_of(diff, side), path->node[side]));
 	}
@@ -440,7 +443,10 @@ static void put_json_path(const struct diff *diff, struct report_rows *rows,
 	report_row_end(rows);
 }
 
-/* Return whether a path costs enough in one of the traces, and is not too deep. */
+/*
+ * Return whether a path's cost in one of the traces reaches the threshold, and its depth is within
+ * the limit.
+ */
 static bool is_shown(const struct diff *diff, const struct path *path, uint32_t depth)
 {
 	const struct graph *graph = diff->graph[0];
@@ -537,11 +543,11 @@ int graph_diff(struct graph *before, struct graph *after, const struct input inp
 
 	if (graph_counters(before) || graph_counters(after))
 		return EXIT_USAGE;
-	/* Compare what both traces have. */
+	/* Compare numbers that both traces have. */
 	for (side = 0; side < 2; side++)
 		graph_finish(diff.graph[side], one > two ? one : two);
 	if (before->usual == TREE_SAMPLES && before->samples != after->samples) {
-		report("%s has no samples, and the other trace has no calls: nothing can be compared",
+		report("%s has no samples, and the other trace has no calls: the traces have nothing in common to compare",
 		       (before->samples ? after : before)->common.path);
 		return EXIT_USAGE;
 	}

@@ -10,7 +10,7 @@
 #define RUNNING_MAX		4096
 #define RUNNING_ALL_MAX		(1u << 18)
 
-/* A function that has run in a thread's current interval. */
+/* A function that ran in a thread's current interval. */
 struct running {
 	uint32_t	function;
 	uint64_t	instructions;
@@ -20,7 +20,7 @@ struct running {
 /**
  * struct current - a thread's current interval
  * @begun:	set if its first record is known
- * @from, @time, @time_known: the interval's first end, and the time of its first record
+ * @from, @time, @time_known: the start of the interval, and the time of its first record
  * @missing:	set if instructions are missing
  * @running:	the @functions functions that have run; @slot is their hash table
  */
@@ -158,7 +158,7 @@ static struct current *current_of(struct intervals *intervals,
 
 /* ---- the current interval ---------------------------------------------- */
 
-/* Return false if there is no room for more functions of the thread. */
+/* Return false if the thread has no room for another function. */
 static bool more_running(struct intervals *intervals, struct current *current)
 {
 	const uint32_t room = current->room ? 2 * current->room : 16;
@@ -268,7 +268,7 @@ static void add_function(struct intervals *intervals, uint32_t interval,
 	uint32_t *slot = hash_find(&intervals->by_function, ends(interval, function),
 				   function_key, grown);
 
-	/* Keep room for one entry per row, for the row's functions beyond the limit. */
+	/* Reserve one entry per row, for the row's functions beyond the limit. */
 	if (!*slot && intervals->functions + INTERVALS_MAX >= INTERVALS_FUNCTIONS) {
 		function = FUNCTIONS_OTHER;
 		slot = hash_find(&intervals->by_function, ends(interval, function),
@@ -312,8 +312,8 @@ static void end(struct intervals *intervals, struct current *current,
 	row->moved += point->moved;
 	row->lost += point->lost;
 	/*
-	 * If no function has run, instructions are missing, because a thread executes instructions
-	 * before its next record.
+	 * A thread executes instructions before its next record, so if no function has run,
+	 * instructions are missing.
 	 */
 	row->missing += current->missing || !current->functions;
 	add_time(row, current, &point->record->begin);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * An interval is the time from one record of a thread to its next one, in a trace that also has
- * instruction trace. All intervals between the same two places in the code form one row. A row's
- * counts come from the records; its instructions and calls come from the flow, separately for each
+ * instruction trace. All intervals between the same two places in the code form one row. A row has
+ * counts from the records, and instructions and calls from the flow, which are separate for each
  * function. Counts are not divided among functions.
  */
 #ifndef SIFIVE_TRACE_INTERVALS_H
@@ -11,20 +11,19 @@
 #include "analysis.h"
 
 /*
- * Maximum number of rows, and of functions in all rows; everything beyond these limits shares one
- * row.
+ * Maximum number of rows, and of functions in all rows; intervals and functions beyond a limit
+ * share one row.
  */
 #define INTERVALS_MAX		4096
 #define INTERVALS_FUNCTIONS	65536
 
 /*
- * One end of an interval: a place in the code, given by enum perfrec_type and the function's
- * number.
+ * One end of an interval: a place in the code, given by enum perfrec_type and a function's number.
  */
 #define INTERVALS_END(type, function)	((uint32_t)(type) << 30 | (function))
 #define INTERVALS_TYPE(end)		((end) >> 30)
 #define INTERVALS_FUNCTION(end)		((end) & ((1u << 30) - 1))
-/* The row that everything beyond the limits shares. */
+/* The row for all intervals beyond the limit. */
 #define INTERVALS_OTHERS		UINT32_MAX
 
 /**

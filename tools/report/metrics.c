@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Computes the numbers of a report's rows, and the columns that a user adds. */
+/* Computes the numbers in a report's rows, and the additional columns of --columns. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +12,11 @@
 
 /* A ratio is stored as an integer, multiplied by this number. */
 #define RATIO_PARTS	1000000
-/* An average is in parts of a tick, because a call may take only a few ticks. */
+/* Averages are in fractions of a tick, because a call may take only a few ticks. */
 #define AVERAGE_PARTS	1000
 
 static const char takes_columns[] =
-	"total%, avg, min, max, p1 to p99, ipc, mpki or COUNTER/COUNTER, each once, separated by commas";
+	"total%, avg, min, max, p1 to p99, ipc, mpki or COUNTER/COUNTER, each at most once, separated by commas";
 
 /* Parse a keyword of --columns and store a copy of it. */
 static bool parse_column(struct report_column *column, const char *word, size_t length)
@@ -113,7 +113,9 @@ static void add(struct metric *metric, unsigned int *count,
 	};
 }
 
-/* Return the index of the counter named @name, of @length letters, or -1 if there is none. */
+/*
+ * Return the index of the counter with the name @name of @length letters, or -1 if there is none.
+ */
 static int find_counter(const struct counters *counters, const char *name, size_t length)
 {
 	unsigned int c;
@@ -215,15 +217,15 @@ int report_metrics(const struct profile *profile, const struct report_columns *c
 	for (c = 0; c < counters->count; c++) {
 		unsigned int width = (unsigned int)strlen(counters->name[c]);
 		/*
-		 * Leave space for the mark of inexact times, and of counts of events that take
+		 * Reserve space for the mark of inexact times and of counts of events that take
 		 * turns.
 		 */
 		unsigned int least = c < counters->times || counters->turn[c] ? 11 : 9;
 
-		/* Times on and off the CPU belong to a thread; samples may belong to a hart. */
+		/* Times on and off the CPU are a thread's; samples may be a hart's. */
 		if (counters->hidden[c] || (c < counters->times && !calls))
 			continue;
-		/* The counter's name is the common heading of its total and self columns. */
+		/* A counter's total and self columns share its name as heading. */
 		if (calls || callers) {
 			add(metric, &count, METRIC_COUNTER_TOTAL, c, least,
 			    counters->name[c], "total");
@@ -272,7 +274,7 @@ static uint64_t scaled(const struct profile *profile, size_t row, unsigned int c
 	return estimate < (double)UINT64_MAX ? (uint64_t)estimate : UINT64_MAX;
 }
 
-/* Return a ratio of counts that exclude callees, because callees have separate rows. */
+/* Return a ratio of self counts, because callees have separate rows. */
 static uint64_t ratio(const struct profile *profile, size_t row, const struct metric *metric)
 {
 	uint64_t under = scaled(profile, row, metric->under, false);

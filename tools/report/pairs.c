@@ -122,8 +122,8 @@ static void mark_common(struct pairs *pairs, unsigned int run)
 }
 
 /*
- * Among @count equal pairs, join the one found only in trace @run with the one found only in
- * earlier traces. Do nothing if there are several of either.
+ * Among @count equal pairs, join the pair found only in trace @run with the pair found only in
+ * earlier traces. Do nothing unless there is exactly one of each.
  */
 static void join_run(struct pair *pair, size_t count, unsigned int run, bool common)
 {

@@ -9,9 +9,9 @@
 #define PAIRS_NO_ROW	((size_t)-1)
 
 /*
- * A function in any trace, with its row in each trace. @offset: offset in its object's file;
- * @common: set if that object has functions in the traces being joined; @confidence: confidence
- * that the function's runs differ, if there are several runs, or -1 if unknown.
+ * A function in one or more traces, with its row in each trace. @offset: offset in its object's
+ * file; @common: set if that object has functions in the traces being joined; @confidence:
+ * confidence that the function's runs differ, or -1 if unknown or without several runs.
  */
 struct pair {
 	char		*name;
@@ -27,7 +27,7 @@ struct pair {
 
 /**
  * struct pairs - the functions of all traces
- * @pair:	the @count functions; there is memory for @room
+ * @pair:	the @count functions, with memory for @room
  * @runs:	number of traces
  */
 struct pairs {

@@ -55,7 +55,7 @@ static size_t make_cuts(const struct executed *executed, struct cut *cut)
 	return count;
 }
 
-/* Find the instructions of a block, which is within @run. */
+/* Find the instructions of a block within @run. */
 static void read_block(struct paths_block *block, const struct executed_run *run)
 {
 	uint32_t at = (uint32_t)((block->start - run->start) / 2);
@@ -144,7 +144,7 @@ static bool is_inside(const struct executed_link *link)
 	       link->kind == FLOW_INDIRECT_JUMP;
 }
 
-/* A transition from or to a block: the other block, and the number of occurrences. */
+/* A transition from or to a block: the other block, and how often the transition occurred. */
 struct way {
 	uint32_t	other;
 	uint64_t	times;
@@ -217,8 +217,8 @@ struct maker {
 };
 
 /*
- * Return whether a path continues with a block: the block is in no path yet, and this transition
- * accounts for at least half of the executions of each of the two blocks it connects.
+ * Return whether a path continues with a block: the block is not in a path yet, and the transition
+ * accounts for at least half of the executions of each of the two blocks.
  */
 static bool is_mostly(const struct paths *paths, uint32_t block, const struct way *way)
 {
@@ -279,9 +279,9 @@ static uint64_t less(uint64_t one, uint64_t two)
 
 /*
  * Count the entries into a loop: the executions of its first block that did not follow a block of
- * the loop, or the exits from the loop if there are more, because each entry has an exit. A loop
+ * the loop, or the exits from the loop if they are more, because each entry has an exit. A loop
  * that tests its condition first is entered by a jump to the condition, past the path's first
- * block, so only its exits can be counted.
+ * block. Only its exits can be counted.
  */
 static void count_entries(const struct maker *maker, struct path *path)
 {

@@ -4,10 +4,10 @@
  * execution counts of blocks and branches.
  *
  * Each executed block belongs to exactly one path, which does not leave its function. A path starts
- * from the block with the most executed instructions that is not yet in a path. The path extends
- * forwards and backwards along the most frequent transition, as long as this transition accounts
- * for at least half of the executions of both blocks that it connects. A path continues after a
- * call, without the called function.
+ * from the block, among those that are not in a path yet, with the most executed instructions. The
+ * path extends forwards and backwards along the most frequent transition, as long as this
+ * transition accounts for at least half of the executions of both blocks that it connects. A path
+ * continues after a call, and does not contain the called function.
  */
 #ifndef SIFIVE_TRACE_PATHS_H
 #define SIFIVE_TRACE_PATHS_H
@@ -18,7 +18,7 @@
  * struct paths_block - instructions that were executed one after another
  * @start, @end: addresses, @end exclusive
  * @last:	address of the last instruction
- * @function:	first address of the function; if unknown, the first address of the object, or 0
+ * @function:	first address of the function; if unknown, the first address of the object or 0
  * @instructions: number of instructions
  * @times:	number of times that the instructions were executed
  * @path:	private: number of the block's path, or 0 if none
@@ -43,8 +43,7 @@ struct paths_block {
  * @instructions: number of its instructions
  * @again:	number of times that the path's first block followed one of its blocks; if not 0,
  *		the path is a loop
- * @entered:	number of times that a loop was entered, or 0 if it was entered only before the
- *		trace began
+ * @entered:	number of times that a loop was entered during the trace
  */
 struct path {
 	const uint32_t	*block;
@@ -58,7 +57,7 @@ struct path {
 
 /**
  * struct paths - all paths
- * @path:	paths, the most expensive first
+ * @path:	paths, most expensive first
  * @executed:	number of instructions executed
  */
 struct paths {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * sifive-trace replay: prints calls in trace order. To print a call without callees as one line,
- * the line of an enter record is held back until the next record of any thread.
+ * sifive-trace replay: prints calls in trace order. The line of an enter record is held back until
+ * the next record of any thread, so that a call without callees can be printed as one line.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@
  */
 #define OPENED		1ull
 #define BASE_SHIFT	32
-/* Represents the function of a line that has none. */
+/* Represents the function of a line without a function. */
 #define NO_FUNCTION	UINT32_MAX
 
 struct replay {
@@ -36,14 +36,11 @@ struct replay {
 	struct output		*out;
 	uint64_t		hz;
 	int			depth;		/* 0: all */
-	bool			shown;		/* set once a line was printed */
-	uint64_t		short_records;	/* records that the threshold omits */
+	bool			shown;		/* set if a line has been printed */
+	uint64_t		short_records;	/* number of records that the threshold omits */
 	struct cli_list		filter;
-	uint8_t			*match;		/* by function: matches (2), does not (1); or NULL */
-	/*
-	 * The thread with a call whose line is held back, or NULL if there is none; and the call's
-	 * depth.
-	 */
+	uint8_t			*match;		/* by function: 2 if it matches, else 1; or NULL */
+	/* The thread of the call whose line is held back, or NULL; and the depth of this call. */
 	struct analysis_thread	*waiting;
 	unsigned int		waiting_depth;
 	const struct input	*input;
@@ -85,7 +82,7 @@ static bool matches(const struct replay *replay, uint32_t function)
 
 /*
  * Return the number of frames up to the outermost one that --filter selects, for a line of frame
- * @depth. The frame may not exist yet: then the line is a call to @function.
+ * @depth. If the frame does not exist yet, the line is a call to @function.
  */
 static unsigned int base_of(const struct replay *replay, const struct analysis_thread *thread,
 			    unsigned int depth, uint32_t function)
@@ -202,8 +199,8 @@ static void open_waiting(struct replay *replay)
 
 /*
  * Print the lines of the thread's @depth outermost calls that have not been printed yet. With a
- * threshold, a call's line is printed only once it is known that the call, or something within it,
- * is shown.
+ * threshold, a call's line is printed only when the call, or a line within it, is known to be
+ * shown.
  */
 static void open_callers(struct replay *replay, struct analysis_thread *thread,
 			 unsigned int depth)
@@ -228,7 +225,7 @@ static void on_enter(void *context, struct analysis_thread *thread)
 	struct replay *replay = context;
 	unsigned int base;
 
-	/* The frame does not have its own base yet. */
+	/* The frame's own base is not set yet. */
 	thread->depth--;
 	base = base_of(replay, thread, thread->depth + 1, frame->function);
 	thread->depth++;
@@ -240,8 +237,8 @@ static void on_enter(void *context, struct analysis_thread *thread)
 }
 
 /*
- * Called before the record changes the calls, so the call whose line is held back is still the
- * innermost one. Records without a line have no effect.
+ * Called before the record changes the calls, so the call whose line is held back is the innermost
+ * one. Ignores records without a line.
  */
 static void on_step(void *context, struct analysis_thread *thread,
 		    const struct analysis_step *step)
@@ -335,7 +332,7 @@ static void put_recorded_counts(struct replay *replay, const struct analysis_poi
 	put_char(replay->out, '\n');
 }
 
-/* Called for a record among calls from the instruction trace. */
+/* Handle a record among calls from the instruction trace. */
 static void on_recorded(void *context, struct analysis_thread *thread,
 			const struct analysis_point *point)
 {
@@ -345,7 +342,7 @@ static void on_recorded(void *context, struct analysis_thread *thread,
 	if (!wanted(replay, thread, thread->depth + 1, point->function))
 		return;
 	/*
-	 * With a threshold, only manual records are shown, because the other records belong to
+	 * With a threshold, only manual records are shown, because the other records are within
 	 * calls that may be left out.
 	 */
 	if (replay->input->shortest && record->type != PERFREC_MANUAL) {
@@ -472,7 +469,7 @@ static int run(struct replay *replay)
 		result = input_summary(&input, INPUT_RECORDS);
 		analysis_notes(replay->analysis, &input);
 		if (replay->short_records && !replay->common.trace.quiet)
-			report("%s: %" PRIu64 " records of functions are left out: with --time-threshold only manual records are shown",
+			report("%s: %" PRIu64 " records of functions are left out: with --time-threshold, only manual records are shown",
 			       replay->common.path, replay->short_records);
 	}
 	if (result <= EXIT_LOSSES && !replay->shown)
@@ -498,9 +495,9 @@ static int command_replay(int argc, char **argv)
 const struct cli_command replay_command = {
 	.name = "replay",
 	.run = command_replay,
-	.summary = "show the program's run, call by call",
+	.summary = "show the calls of the program in trace order",
 	.arguments = "TRACE...|-",
-	.help = "Print each call with its duration, in the order of the trace, with the calls of all threads interleaved." OPTIONS_SEVERAL,
+	.help = "Print each call with its duration, in the order of the trace. The calls of all threads are interleaved." OPTIONS_SEVERAL,
 	.groups = replay_groups,
 	.status = OPTIONS_STATUS,
 };

@@ -15,7 +15,7 @@
 #include "units.h"
 
 #define WIDTH_DEFAULT	80
-/* Minimum width of the output: room for the widest numbers and a few letters of the name. */
+/* Minimum width of the output: the widest numbers and a few letters of the name. */
 #define WIDTH_LEAST	44
 /* Minimum width of a name next to its numbers. */
 #define NAME_CUT_MIN	4
@@ -34,7 +34,7 @@ static const struct cli_option by_options[] = {
 	 * REPORT_BY_CPU.
 	 */
 	{ .name = "by", .value = "function|object|line|thread|process|hart|interval|cpu",
-	  .help = "show one table of all functions (default), objects (the program and shared objects) or source lines, or a table of functions for each thread, process or hart (cpu is the same as hart); or, for a trace with instruction trace and records, what was counted from one record of a thread to its next, and which functions ran in between",
+	  .help = "show one table of all functions (default), objects (the program and shared objects) or source lines, or a table of functions for each thread, process or hart (cpu is the same as hart); or, for a trace with instruction trace and records, the counts from each record of a thread to its next record, and the functions that ran in between",
 	  .set = cli_word, .offset = offsetof(struct report_options, by) },
 	{ .name = NULL }
 };
@@ -61,7 +61,7 @@ const struct cli_option report_table_options[] = {
 
 static const struct cli_option file_options[] = {
 	{ .name = "diff", .value = "OTHER",
-	  .help = "compare with OTHER, a later trace: show how much more or less it costs; a file given with --meta belongs to the first trace. Repeat it for further runs of the later program: medians are compared, and changes that chance does not explain have a confidence",
+	  .help = "compare with OTHER, a later trace: show how much more or less it costs; --meta applies to the first trace. Repeat this option for further runs of the later program: medians are compared, and changes that chance does not explain have a confidence",
 	  .set = cli_append, .offset = offsetof(struct report_options, diff) },
 	{ .name = "runs",
 	  .help = "with --diff: each TRACE is a separate run, not one sink of a recording",
@@ -120,11 +120,11 @@ struct table {
 	struct output		*out;
 	struct metric		metric[METRICS_MAX];
 	unsigned int		metrics;
-	/* Number of metrics that the tables show, which come first in @metric. */
+	/* Number of metrics in the tables; they precede the others in @metric. */
 	unsigned int		shown;
 	struct line		*line;
 	size_t			lines;
-	bool			any;		/* set once a group had a line */
+	bool			any;		/* set if a group has had a line */
 	struct report_rows	rows;
 	/* Sums over all lines, from which the percentages are computed. */
 	uint64_t		sum[METRICS_MAX];
@@ -174,7 +174,7 @@ static double percent_of(uint64_t value, uint64_t sum)
 	return sum ? 100.0 * (double)value / (double)sum : 0;
 }
 
-/* If there is a mark, 100 % is written with only one decimal to fit the column. */
+/* With a mark, write only one decimal of 100 %, so that it fits the column. */
 static void put_share(char *text, uint64_t value, uint64_t sum, bool marked)
 {
 	const double share = percent_of(value, sum);
@@ -215,8 +215,8 @@ static void put_line(struct table *table, const struct line *line,
 }
 
 /*
- * Write as many columns as fit the page, for all lines; the remaining columns follow below, for the
- * same lines.
+ * Write the columns that fit the page for all lines, then the remaining columns below, for the same
+ * lines.
  */
 static void put_blocks(struct table *table, size_t shown)
 {
@@ -250,8 +250,8 @@ static bool add_line(struct table *table, size_t row, int sort)
 	unsigned int i;
 
 	/*
-	 * Totals overlap, because they include callees, so their share is computed from the sum of
-	 * the self times.
+	 * Totals overlap, because they include callees, so compute their shares from the sum of the
+	 * self times.
 	 */
 	for (i = 0; i < table->metrics; i++)
 		table->sum[i] += table->metric[i].kind == METRIC_TOTAL_SHARE ?
@@ -411,7 +411,7 @@ static bool is_idle(const struct profile *profile, const struct metric *metric)
 {
 	size_t i;
 
-	/* Times on and off the CPU are shown even if a thread never waited. */
+	/* Show times on and off the CPU even if no thread waited. */
 	if (!report_is_counter(metric) ||
 	    (metric->time && metric->counter != COUNTERS_UNKNOWN_CPU))
 		return false;
@@ -422,7 +422,7 @@ static bool is_idle(const struct profile *profile, const struct metric *metric)
 	return true;
 }
 
-/* Counters without counts are moved to the end and not shown. */
+/* Move counters without counts to the end, where they are not shown. */
 static void hide_idle(struct table *table)
 {
 	struct metric idle[METRICS_MAX];
@@ -522,7 +522,7 @@ int report_put(const struct report_options *options, struct output *out,
 		report("%s: no %s matches --filter", profile->input.options->path,
 		       profile_what(profile));
 	else if (!result && !profile->rows && profile->input.options->tid >= 0 && !options->live)
-		report("%s: nothing matches --tid: see sifive-trace report --by thread",
+		report("%s: no thread matches --tid: see sifive-trace report --by thread",
 		       profile->input.options->path);
 	else if (options->format == REPORT_TEXT && !result)
 		name_idle(&table);
@@ -602,7 +602,7 @@ static int run(struct report_options *options)
 	return result;
 }
 
-/* An interval can be part of any call, so calls of any length are needed. */
+/* An interval can be part of any call, so include calls of any length. */
 static int check_intervals(struct report_options *options)
 {
 	if (options->sort || options->columns.count)
@@ -610,7 +610,7 @@ static int check_intervals(struct report_options *options)
 	if (options->common.calls == OPTIONS_CALLS_RECORDS)
 		return usage_error("--by interval shows records in the flow of instructions: --calls records cannot be combined with it");
 	if (!options_all_calls(&options->common))
-		return usage_error("--by interval shows what ran between records: --time-threshold cannot be combined with it");
+		return usage_error("--by interval includes calls of any length: --time-threshold cannot be combined with it");
 	return 0;
 }
 
@@ -627,9 +627,9 @@ static int command_report(int argc, char **argv)
 	if (options.by == REPORT_BY_CPU)
 		options.by = PROFILE_BY_HART;
 	if (options.runs && !options.diff.count)
-		return usage_error("--runs says how --diff reads the traces: it needs --diff");
+		return usage_error("--runs selects how --diff reads the traces: give --diff too");
 	if (options.diff.count && options.by >= PROFILE_BY_THREAD)
-		return usage_error("--diff compares functions, objects or lines: no other --by can be combined with it");
+		return usage_error("--diff compares functions, objects or lines: other values of --by cannot be combined with it");
 	if (options.diff.count && options.columns.count)
 		return usage_error("--diff has its own columns: --columns cannot be combined with it");
 	if (options.by == REPORT_BY_INTERVAL)
@@ -641,9 +641,9 @@ static int command_report(int argc, char **argv)
 const struct cli_command report_command = {
 	.name = "report",
 	.run = command_report,
-	.summary = "show what each function cost: calls, time, counters",
+	.summary = "show the cost of each function: calls, time, counters",
 	.arguments = "TRACE...|-",
-	.help = "Print what each function cost: calls, time and counters, including the functions that it called (total) and excluding them (self). Samples are shown as a flat profile." OPTIONS_SEVERAL,
+	.help = "Print the cost of each function: calls, time and counters, including the functions that it called (total) and excluding them (self). Samples are shown as a flat profile." OPTIONS_SEVERAL,
 	.groups = report_groups,
 	.status = OPTIONS_STATUS,
 };

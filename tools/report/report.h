@@ -37,10 +37,10 @@ enum metric_kind {
 	METRIC_RATIO,
 };
 
-/* A metric: a number that each row has, and the column that shows it. */
+/* A metric: a number in each row, and the column that shows it. */
 struct metric {
 	enum metric_kind	kind;
-	bool			time;		/* the counter is a time on or off the CPU */
+	bool			time;		/* set if the counter is a time on or off the CPU */
 	unsigned int		counter;	/* counter's column, or quantile's percentage */
 	unsigned int		under;		/* a ratio's second counter */
 	unsigned int		times;		/* factor by which a ratio is multiplied */
@@ -76,9 +76,9 @@ struct report_options {
 	struct cli_list		filter;		/* see options_matches() */
 	int			top;		/* --top: number of lines; 0: all */
 	int			width;
-	bool			cut;		/* cut names that do not fit */
+	bool			cut;		/* truncate names that do not fit */
 	int			format;		/* enum report_format */
-	bool			live;		/* set if the trace is not complete yet */
+	bool			live;		/* set if the trace is still being written */
 };
 
 /* This value follows those of enum profile_by. */
@@ -96,8 +96,8 @@ enum report_format {
 /**
  * struct report_rows - the rows of csv and JSON, which have the same columns
  * @what:	name of the first column, or NULL for "function"
- * @json:	JSON; the heading of csv is written separately
- * @any:	a row has already been written
+ * @json:	set for JSON; the heading of csv is written separately
+ * @any:	set if a row has been written
  */
 struct report_rows {
 	struct output	*out;
@@ -129,7 +129,7 @@ void report_notes(const struct analysis *analysis, const struct input *input);
 /** report_set_columns() - @set function of the option --columns */
 int report_set_columns(void *at, const struct cli_option *option, const char *value);
 
-/** report_wants_spread() - return whether a column needs the spread of the calls' times */
+/** report_wants_spread() - return whether a column requires the distribution of the calls' times */
 bool report_wants_spread(const struct report_columns *columns);
 
 /**
@@ -144,13 +144,13 @@ int report_metrics(const struct profile *profile, const struct report_columns *c
 		   struct metric metric[METRICS_MAX], unsigned int *number);
 
 /**
- * report_value() - return the value of a row's metric, as report_cell() expects it; for a share,
- * the number from which it is computed
+ * report_value() - return the value of a row's metric, for report_cell(); for a share, the number
+ * from which it is computed
  */
 uint64_t report_value(const struct profile *profile, size_t row,
 		      const struct metric *metric);
 
-/** report_is_scaled() - return whether a number is an estimate because its event takes turns */
+/** report_is_scaled() - return whether a number is an estimate, because its event takes turns */
 bool report_is_scaled(const struct profile *profile, const struct metric *metric);
 
 /** report_is_scaled_count() - return whether a number is followed by the share of its cycles */
@@ -167,12 +167,12 @@ void report_share_cell(char *text, const struct profile *profile, size_t row,
 		       const struct metric *metric);
 
 /**
- * report_share() - return the share of a row's cycles in which a column's event was counted;
- * 1 if it always was
+ * report_share() - return the share of a row's cycles in which a column's event was counted; 1
+ * for all cycles
  */
 double report_share(const struct profile *profile, size_t row, unsigned int column, bool total);
 
-/** report_turns() - write how well the totals of events that take turns are known */
+/** report_turns() - write the accuracy of the totals of events that take turns */
 void report_turns(struct output *out, const struct analysis *analysis);
 
 /** report_json_turns() - like report_turns(), but as JSON */
@@ -186,20 +186,20 @@ bool report_is_uncertain(const struct profile *profile, size_t row,
 			 const struct metric *metric);
 
 /**
- * report_certainty() - return the word for how certain a row's times are, including times on and
- * off the CPU
+ * report_certainty() - return a word for the certainty of a row's times, including times on and off
+ * the CPU
  */
 const char *report_certainty(const struct profile *profile, size_t row);
 
-/* The column that says whether a row's counts are complete: in csv and JSON, after the times. */
+/* The column that shows whether a row's counts are complete: in csv and JSON, after the times. */
 #define REPORT_COUNTS	"counts"
 
 /** report_has_counts() - whether one of @count metrics is a count, so this column is shown */
 bool report_has_counts(const struct metric *metric, unsigned int count);
 
 /**
- * report_counts_word() - return "exact", or "partial" if some counts of a row's calls are unknown,
- * so the row's counts are too low
+ * report_counts_word() - return "exact", or "partial" if the row's counts are too low because
+ * counts of some calls are unknown
  */
 const char *report_counts_word(const struct profile *profile, size_t row);
 
@@ -267,7 +267,7 @@ void report_row_end(struct report_rows *rows);
 
 /**
  * report_json_begin() - write the beginning of the JSON document, with the trace
- * @by:		"function", "object", "thread" or others: how rows are grouped
+ * @by:		how rows are grouped: "function", "object", "thread" and others
  *
  * report_json_rows() and the rows follow.
  */
@@ -279,7 +279,7 @@ void report_json_more(struct output *out, const struct input *input,
 			const struct analysis *analysis);
 
 /**
- * report_json_runs() - write how the runs of --diff are compared, in place of report_json_rows()
+ * report_json_runs() - write how --diff compares the runs, instead of report_json_rows()
  * @before:	number of traces before the change, which come first
  * @column:	the column that @confidence refers to, or "" if there is none
  */
@@ -322,7 +322,7 @@ void report_json_syscalls(struct output *out, const struct input *input,
 void report_json_threads(struct output *out, const struct input *input,
 			 const struct analysis *analysis);
 
-/** report_put_name() - write the name after the columns, cut to the page's width */
+/** report_put_name() - write the name after the columns, truncated to the page's width */
 void report_put_name(const struct report_options *options, struct output *out,
 		     unsigned int used, const char *name);
 
@@ -344,10 +344,10 @@ int report_diff(const struct report_options *options, struct output *out,
 		const struct report_runs *runs);
 
 /**
- * report_tell_coverage() - report runs that are not covered completely, because a comparison with
- * them must not look complete
+ * report_tell_coverage() - report runs that are not completely covered and therefore cannot be
+ * compared by totals
  * @input:	the @count traces; if there are two, before and after
- * @out:	also write there what each trace covers, unless it is NULL
+ * @out:	if not NULL, also write the coverage of each trace there
  */
 void report_tell_coverage(const struct input * const *input, unsigned int count,
 			  struct output *out);
@@ -356,7 +356,7 @@ void report_tell_coverage(const struct input * const *input, unsigned int count,
  * report_compares_times() - return whether times can be compared: all traces have a tick rate, or
  * none
  *
- * If not, this is reported.
+ * If not, report it.
  */
 bool report_compares_times(const struct input * const *input, unsigned int count);
 

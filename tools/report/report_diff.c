@@ -25,8 +25,8 @@ struct diff {
 	struct metric		metric[2 * METRICS_MAX];
 	bool			scaled[2 * METRICS_MAX];	/* see is_scaled() */
 	unsigned int		metrics;
-	bool			timed;		/* the traces' times can be compared */
-	bool			several;	/* a side has several runs */
+	bool			timed;		/* set if the traces' times can be compared */
+	bool			several;	/* set if a side has several runs */
 	int			tested;		/* metric that is tested for changes, or -1 */
 	struct pairs		pairs;
 };
@@ -155,7 +155,7 @@ static bool is_time(const struct metric *metric)
 	return report_is_time(metric);
 }
 
-/* Return a number in units that all traces share, because their ticks may differ. */
+/* Convert a number to a unit common to all traces, because their ticks may differ. */
 static double amount(const struct diff *diff, const struct pair *pair, unsigned int run,
 		     const struct metric *metric)
 {
@@ -165,7 +165,7 @@ static double amount(const struct diff *diff, const struct pair *pair, unsigned 
 	return is_time(metric) && hz ? number / (double)hz : number;
 }
 
-/* Set @number to the amounts of a side's runs; return their median. */
+/* Set @number to the numbers of a side's runs; return their median. */
 static double amounts(const struct diff *diff, const struct pair *pair, unsigned int side,
 		      const struct metric *metric, double number[REPORT_RUNS_MAX])
 {
@@ -298,7 +298,7 @@ static const char *certainty(const struct diff *diff, const struct pair *pair, u
 	unsigned int i, w, worst = 0;
 
 	for (i = first_run(diff, side); i < first_run(diff, side) + run_count(diff, side); i++)
-		/* A function that is missing from a trace has a time of exactly 0 there. */
+		/* A function that a trace lacks has an exact time of 0 in this trace. */
 		for (w = worst + 1; w < 4 && pair->row[i] != PAIRS_NO_ROW; w++)
 			if (!strcmp(report_certainty(profile_of(diff, i), pair->row[i]), words[w]))
 				worst = w;
@@ -312,7 +312,7 @@ static const char *counts_certainty(const struct diff *diff, const struct pair *
 	unsigned int i;
 
 	for (i = first_run(diff, side); i < first_run(diff, side) + run_count(diff, side); i++)
-		/* A function that is missing from a trace has counts of exactly 0 there. */
+		/* A function that a trace lacks has exact counts of 0 in this trace. */
 		if (pair->row[i] != PAIRS_NO_ROW && profile_of(diff, i)->row[pair->row[i]].partial)
 			return "partial";
 	return "exact";
@@ -381,7 +381,7 @@ static void put_rows(struct diff *diff, size_t lines)
 		report_json_end(diff->out, NULL, NULL);
 }
 
-/* Only a change that is not due to chance has a confidence; it is not rounded up. */
+/* Only a change that chance does not explain has a confidence, which is not rounded up. */
 static void put_named(const struct diff *diff, const struct pair *pair)
 {
 	char text[UNITS_SIZE] = "-";
@@ -503,8 +503,8 @@ static bool is_scaled(const struct diff *diff, const struct metric *metric)
 }
 
 /*
- * Leave out percentages, because their differences are meaningless. A heading spans three columns,
- * which can therefore be narrower.
+ * Omit percentages, because their differences are meaningless. A heading spans three columns, so
+ * these can be narrower.
  */
 static void choose_columns(struct diff *diff)
 {
@@ -528,7 +528,7 @@ static void choose_columns(struct diff *diff)
 }
 
 /*
- * Return the confidence that a function's runs differ, as if no other function were tested. Set
+ * Return the confidence that a function's runs differ, as if it were the only function tested. Set
  * @tested unless the runs are unknown or all equal.
  */
 static double test(const struct diff *diff, const struct pair *pair, bool *tested)
@@ -552,10 +552,7 @@ static double test(const struct diff *diff, const struct pair *pair, bool *teste
 	return p < 0 ? -1 : fmax(0, 1 - p);
 }
 
-/*
- * Set the functions' confidences. Functions whose runs are all equal cannot differ, and do not
- * count as tested.
- */
+/* Set the functions' confidences. Functions with equal runs cannot differ, and are not tested. */
 static bool test_all(struct diff *diff)
 {
 	struct report_options usual = *diff->options;
@@ -590,7 +587,7 @@ static bool test_all(struct diff *diff)
 
 /*
  * Sort functions whose change has a confidence before all others; within both groups, sort by
- * difference, the largest first.
+ * difference, largest first.
  */
 static int sort(struct diff *diff)
 {
@@ -621,7 +618,7 @@ static int sort(struct diff *diff)
 	return EXIT_OK;
 }
 
-/* Write how many functions changed, and how that was decided. */
+/* Write how many functions changed, and the criterion. */
 static void put_verdict(struct diff *diff)
 {
 	char column[REPORT_COLUMN_SIZE];

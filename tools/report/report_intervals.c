@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* report --by interval: shows the counts between two records, and which functions ran there. */
+/*
+ * report --by interval: shows the counts between two records, and the functions that ran in
+ * between.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,7 +15,7 @@ struct traces {
 int report_other(struct options *options, const struct options *first, const char *path)
 {
 	*options = *first;
-	/* --meta names the side-car file of the first trace, which does not describe the others. */
+	/* --meta names the side-car file of the first trace only. */
 	if (options->meta && strcmp(options->meta, "none"))
 		options->meta = NULL;
 	options->path = path;
@@ -65,7 +65,7 @@ int report_compare(const struct report_options *options)
 	runs->before = options->runs && options->common.parts ? options->common.parts : 1;
 	runs->count = runs->before + options->diff.count;
 	if (runs->count > REPORT_RUNS_MAX)
-		return usage_error("--diff compares at most %d traces: name fewer",
+		return usage_error("--diff compares at most %d traces: name fewer traces",
 				   REPORT_RUNS_MAX);
 	traces.options = calloc(runs->count, sizeof(*traces.options));
 	runs->profile = calloc(runs->count, sizeof(*runs->profile));

@@ -73,7 +73,7 @@ static struct line *find_lines(const struct analysis *analysis, size_t *count)
 	return line;
 }
 
-/* Choose the columns that are always shown, and those that are not 0 for all threads. */
+/* Choose the columns that are always shown, and those with a nonzero value for any thread. */
 static void choose_columns(const struct line *line, size_t lines, bool shown[COLUMNS])
 {
 	unsigned int c;
@@ -197,7 +197,7 @@ static int by_total(const void *a, const void *b)
 	return one->number < two->number ? -1 : 1;
 }
 
-/* Return the system calls made, or NULL if none or out of memory; set *@count. */
+/* Return the system calls in the trace, or NULL if none or out of memory; set *@count. */
 static struct call *find_calls(const struct analysis *analysis, size_t *count)
 {
 	const struct syscall_times *time = oncpu_syscalls(analysis_oncpu(analysis))->time;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* report: shows how accurate the totals of events that take turns on the counters are. */
+/* report: shows the accuracy of the totals of events that take turns on the counters. */
 #include <stdio.h>
 
 #include "report.h"

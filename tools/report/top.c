@@ -6,7 +6,7 @@
 #include "command.h"
 #include "report.h"
 
-/* Lines of a terminal that are not available for functions: headings and the shell's prompt. */
+/* Lines of a terminal that the headings and the shell's prompt occupy. */
 #define LINES_OTHER	6
 #define LINES_DEFAULT	20
 
@@ -36,7 +36,7 @@ static bool show(void *context, const struct profile *profile)
 	return top->result;
 }
 
-/* Show as many functions as fit. */
+/* Show the functions that fit. */
 static void choose_lines(struct top *top)
 {
 	struct winsize size;
@@ -63,7 +63,7 @@ static int command_top(int argc, char **argv)
 	if (result)
 		return result;
 	options->common.trace.watched = true;
-	/* One thread, because statistics are shown while the trace is being read. */
+	/* Use one thread, because statistics are shown while the trace is being read. */
 	options->common.trace.jobs = 1;
 	report_choose_width(options);
 	choose_lines(&top);
