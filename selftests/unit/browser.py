@@ -202,7 +202,7 @@ def check_comparison(browser):
         var other = JSON.parse(JSON.stringify(DATA));
         other.hz = 0;
         try { PAGE.compare(other); } catch (error) { return error.message.split(":")[0]; } }())"""),
-           "only one of the pages knows how long a tick is", "ticks and seconds")
+           "the length of a tick is known in only one of the pages", "ticks and seconds")
     browser.value("""(function () {
         DATA.functions[DATA.functions.indexOf("main")] = "fib";
         PAGE.compare(JSON.parse(JSON.stringify(DATA))); }())""")

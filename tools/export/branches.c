@@ -16,14 +16,14 @@
 #include "image.h"
 #include "text.h"
 
-/* For llvm-profgen, addresses are relative to the page of the first segment. */
+/* For llvm-profgen, subtract the page address of the first segment from all addresses. */
 #define PAGE	4096
 
 /**
- * struct branches - a profile of branches being written
- * @image, @bias: file of the object, and addresses in memory minus those in the file
- * @base:	address in the file that is subtracted from all addresses
- * @call:	calls, sorted by the address after the call
+ * struct branches - state of an export
+ * @image, @bias: file of the object, and difference between addresses in memory and in the file
+ * @base:	address in the file, subtracted from all addresses
+ * @call:	calls, sorted by their return address
  */
 struct branches {
 	struct output		*out;
@@ -108,7 +108,7 @@ static void put_fallthrough(struct branches *branches, uint64_t from, uint64_t t
 		   in_file(branches, from), in_file(branches, to), times);
 }
 
-/* Write the number of times that the flow returned to the instruction after each call. */
+/* Write how often the flow returned to the instruction after each call. */
 static void put_returns(struct branches *branches)
 {
 	const struct executed *executed = &branches->executed;
@@ -282,7 +282,7 @@ static int find_object(struct branches *branches, const struct export *export)
 		branches->bias = executed->object[i].bias;
 		return 0;
 	}
-	report("no code of %s was executed, or its file is missing: name another object with --object",
+	report("no code of %s was executed, or its file is missing: name a different object with --object",
 	       name ? name : "a known program");
 	for (i = 0; i < executed->objects; i++)
 		report("  %s was executed", image_path(executed->object[i].image));

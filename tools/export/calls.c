@@ -12,7 +12,7 @@
 #include "counters.h"
 
 /*
- * The maximum length of a class's calls is four times that of the previous class; the last class
+ * Each class contains calls up to four times as long as those of the previous class; the last class
  * contains points.
  */
 #define CLASSES		34
@@ -21,19 +21,23 @@
 #define COUNTERS	(COUNTERS_MAX / 2)
 /* Maximum number of threads that a chunk's index entry lists. */
 #define LANES		8
-/* Maximum size of a call's numbers: three 64-bit, four 32-bit and one 8-bit number. */
+/*
+ * Maximum size of an encoded call: three 64-bit numbers, four 32-bit numbers and one 8-bit number.
+ */
 #define CALL_BYTES	(3 * 10 + 4 * 5 + 2)
 /* A chunk has sums if it has at least this many calls for each function with sums. */
 #define CALLS_PER_SUM	4
 #define SUMS_MAX	(CHUNK_CALLS / CALLS_PER_SUM)
 /* Number of entries of the hash table of sums, a power of two. */
 #define SUM_SLOTS	(4 * SUMS_MAX)
-/* Maximum size of a sum's numbers: three 64-bit, three 32-bit and one 8-bit number. */
+/*
+ * Maximum size of an encoded sum: three 64-bit numbers, three 32-bit numbers and one 8-bit number.
+ */
 #define SUM_BYTES	(3 * 10 + 3 * 5 + 1)
 /* The sums of several chunks are compressed together, as a block. */
 #define BLOCK_BYTES	(64u << 10)
 
-/* The latest calls of a class, and their counts. */
+/* The calls of a class that are not in a chunk yet, and their counts. */
 struct pending {
 	struct call	*call;
 	uint64_t	*count;
@@ -42,7 +46,7 @@ struct pending {
 	unsigned int	counters;	/* number of counters of @count */
 };
 
-/* One thread's part of a chunk: an area, which is drawn instead of calls that are too short. */
+/* One thread's part of a chunk. The page draws it as an area if the calls are too short to draw. */
 struct lane {
 	uint32_t	thread;
 	uint32_t	least;
@@ -54,15 +58,15 @@ struct lane {
 #define MARK_TOTAL	1
 #define MARK_SELF	2
 
-/* Sums over a function's calls in a chunk, which spare the page from reading the calls. */
+/* Sums over a function's calls in a chunk, so that the page need not read the calls. */
 struct sum {
 	uint32_t	function;
 	uint32_t	calls;
 	uint32_t	points;
 	uint8_t		marks;
 	uint64_t	time;		/* ticks in the function's calls */
-	uint64_t	outermost;	/* ticks in calls not within another call to it */
-	uint64_t	callees;	/* ticks in calls from the function */
+	uint64_t	outermost;	/* ticks in its calls, without nested calls to it */
+	uint64_t	callees;	/* ticks in calls that the function made */
 };
 
 /* A chunk's entry in the index. */
@@ -86,7 +90,7 @@ struct calls {
 	struct pending	pending[CLASSES];
 	FILE		*chunks;
 	FILE		*index;
-	FILE		*blocks;	/* blocks of sums, each after its size */
+	FILE		*blocks;	/* blocks of sums, each preceded by its size */
 	uint64_t	bytes;
 	uint64_t	entries;
 	uint64_t	left_out;
@@ -95,10 +99,7 @@ struct calls {
 	unsigned char	*packed;
 	size_t		room;		/* bytes at @packed */
 	z_stream	stream;
-	/*
-	 * The sums of the current chunk; @slot is their hash table. @block: the block so far,
-	 * uncompressed.
-	 */
+	/* The sums of the current chunk, with @slot as hash table, and the uncompressed block. */
 	struct sum	sum[SUMS_MAX];
 	uint16_t	slot[SUM_SLOTS];
 	unsigned int	sums;
@@ -108,13 +109,13 @@ struct calls {
 	int		error;
 };
 
-/* With many counters, a chunk has fewer calls, to limit the memory that the counts need. */
+/* With many counters, limit a chunk to fewer calls, and thereby the memory for their counts. */
 static unsigned int chunk_calls(unsigned int counters)
 {
 	return counters > COUNTERS ? CHUNK_CALLS / 2 : CHUNK_CALLS;
 }
 
-/* Maximum size of a chunk's numbers. */
+/* Maximum size of a chunk's uncompressed columns. */
 static size_t column_bytes(void)
 {
 	return (size_t)CHUNK_CALLS * (COUNTERS * 10 > CALL_BYTES ? COUNTERS * 10 : CALL_BYTES);
@@ -287,7 +288,7 @@ static uint32_t pack(struct calls *calls, unsigned char *from, size_t length)
 	return (uint32_t)(calls->room - calls->stream.avail_out);
 }
 
-/* Compress the columns to the temporary file. Return their compressed size. */
+/* Write the compressed columns to the temporary file. Return their size. */
 static uint32_t store(struct calls *calls, size_t length)
 {
 	const uint32_t packed = pack(calls, calls->column, length);
@@ -352,7 +353,9 @@ static bool add_sums(struct calls *calls, const struct call *call)
 	return true;
 }
 
-/* Add the chunk's sums to the block, unless there are so many that reading the calls is better. */
+/*
+ * Add the chunk's sums to the block, unless reading the calls costs less than reading so many sums.
+ */
 static void put_sums(struct calls *calls, const struct pending *pending, struct chunk *chunk)
 {
 	unsigned char *to;
@@ -465,10 +468,7 @@ void calls_add(struct calls *calls, const struct call *call, const uint64_t *cou
 		calls->left_out++;
 		return;
 	}
-	/*
-	 * End the chunk if the counters differ, because all calls of a chunk have the same
-	 * counters.
-	 */
+	/* All calls of a chunk have the same counters, so end the chunk if the counters differ. */
 	if (pending->calls == chunk_calls(pending->counters) ||
 	    (pending->calls && counters > pending->counters))
 		flush(calls, class);
@@ -538,8 +538,8 @@ static int put_blocks(struct calls *calls, struct output *out)
 }
 
 /*
- * Call @put for each chunk in the page's order: chunks of the longest calls come first, because a
- * view of the whole trace draws these, and points come last.
+ * Call @put for each chunk in the page's order: chunks of the longest calls first, because a view
+ * of the whole trace draws these, and points last.
  */
 static int each_chunk(struct calls *calls, struct output *out, void *context,
 		      int (*put)(struct calls *calls, const struct chunk *chunk, void *context,
@@ -562,8 +562,8 @@ static int each_chunk(struct calls *calls, struct output *out, void *context,
 }
 
 /*
- * Write each chunk as a separate element, because browsers take quadratic time for a long text. An
- * element contains the calls and then their counts, each in base64.
+ * Write each chunk as a separate element, because the time that browsers take for a text is
+ * quadratic in its length. An element contains the calls and then their counts, each in base64.
  */
 static int put_chunk(struct calls *calls, const struct chunk *chunk,
 		     void *context __attribute__((unused)), struct output *out)
@@ -577,7 +577,7 @@ static int put_chunk(struct calls *calls, const struct chunk *chunk,
 	return 0;
 }
 
-/* Position while the index is being written. */
+/* State of writing the index. */
 struct index_state {
 	uint64_t	first;
 	bool		any;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Packs all calls of a trace for the page of html.c, so that the page need only unpack the calls
- * that it draws. Calls of similar length form a class, so the few long calls of a wide view can be
- * found among millions of short ones. A class is stored in chunks, each compressed separately.
+ * Packs all calls of a trace for the page of html.c, which unpacks only the calls that it draws.
+ * Calls of similar length form a class, so the few long calls of a wide view can be found among
+ * millions of short ones. A class is stored in chunks, each compressed separately.
  *
- * Memory use does not grow with the number of calls, because chunks wait in a temporary file.
+ * Memory use does not grow with the number of calls, because chunks are kept in a temporary file.
  */
 #ifndef SIFIVE_TRACE_CALLS_H
 #define SIFIVE_TRACE_CALLS_H
@@ -14,7 +14,7 @@
 
 #include "../output.h"
 
-/* Maximum size of the compressed calls in a page, in bytes; a browser holds them as one string. */
+/* Maximum size of the compressed calls in a page, in bytes; a browser stores them as one string. */
 #define CALLS_BYTES_MAX	(256u << 20)
 #define CALLS_NO_CALLER	UINT32_MAX
 
@@ -62,7 +62,7 @@ void calls_free(struct calls *calls);
 
 /**
  * calls_add() - add a call
- * @count:	what each counter counted in the call, or NULL; if @record is set, each count plus
+ * @count:	the count of each counter in the call, or NULL; if @record is set, each count plus
  *		1, or 0 for an unknown count
  * @counters:	number of counters
  *

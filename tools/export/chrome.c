@@ -12,7 +12,7 @@
 #include "export.h"
 #include "tracks.h"
 
-/* Counts since the time @since. */
+/* Counts since @since. */
 struct counting {
 	bool		begun;
 	uint64_t	since;
@@ -116,7 +116,7 @@ static struct track *get_track(struct export *export, const struct thread *threa
 }
 
 /*
- * Write the rates between counting->since and @now; a time column is written as its share of that
+ * Write the rates between counting->since and @now; for a time column, write its share of that
  * period.
  */
 static void put_rates(struct export *export, const struct thread *thread,
@@ -149,7 +149,7 @@ static bool add_counts(struct counting *counting, uint64_t now, uint64_t known,
 		       const uint64_t *delta)
 {
 	if (!counting->begun || !known || now < counting->since) {
-		/* Counts are known from here on. */
+		/* From this record on, the counts are known. */
 		counting->begun = true;
 		counting->since = now;
 		for (; counting->known; counting->known &= counting->known - 1)
@@ -200,7 +200,7 @@ static void chrome_enter(void *context, struct analysis_thread *thread)
 	put_char(export->out, '}');
 }
 
-/* Write how much of the slice's length the thread waited, in the unit of the length. */
+/* Write the part of the slice's length in which the thread waited, in the same unit. */
 static void put_waited(struct export *export, const struct analysis_frame *frame)
 {
 	if (frame->doubts & ANALYSIS_WAIT_UNKNOWN)
@@ -209,7 +209,7 @@ static void put_waited(struct export *export, const struct analysis_frame *frame
 		put_micro(export, frame->waited);
 }
 
-/* Write the count of each counter, and times in the unit of the slice's length. */
+/* Write the count of each counter. Times are in the unit of the slice's length. */
 static void put_counts(struct export *export, const uint64_t *count)
 {
 	const struct counters *counters = analysis_counters(export->analysis);

@@ -18,7 +18,7 @@
 #include "tracks.h"
 #include "utc.h"
 
-/* Maximum size of cached texts of functions; further texts are formatted for each row. */
+/* Maximum total size of the cached texts of functions; other texts are formatted for each row. */
 #define TEXTS_BYTES	(8u << 20)
 #define TEXT_SIZE	(2 * EXPORT_NAME_SIZE + 4 * META_STRING_MAX + 16)
 
@@ -27,8 +27,8 @@
 #define WHOLE_SIZE	(WHOLE_COLUMNS * (2 * META_STRING_MAX + 4))
 
 /*
- * Number of time columns whose rounded sums are kept, for total and self: the times on and off the
- * CPU, and last the whole time.
+ * Number of time columns with rounded sums, for total and self: the times on and off the CPU,
+ * followed by the whole time.
  */
 #define TIMES		(COUNTERS_TIMES + 1)
 
@@ -120,8 +120,8 @@ static unsigned int find_between(const struct csv *csv, const char *name)
 }
 
 /*
- * Add the columns of records among calls before the first such record. The columns are fixed once
- * the first row is written, and that row often belongs to an earlier call.
+ * Add the columns of records among calls in advance, because the columns are fixed once the first
+ * row is written. That row often describes an earlier call.
  */
 static void expect_between(struct export *export)
 {
@@ -336,8 +336,8 @@ static void put_function(struct export *export, uint32_t number, bool name_only)
 /* ---- rows --------------------------------------------------------------- */
 
 /*
- * Convert ticks to the unit of the table. If @sum is given, the result is rounded so
- * that a function's rows add up to the value that report shows.
+ * Convert ticks to the unit of the table. Given @sum, round the result so that a function's rows
+ * add up to the value that report shows.
  */
 static uint64_t in_unit(const struct export *export, uint64_t *sum, uint64_t ticks)
 {
@@ -617,7 +617,7 @@ static void csv_recorded(void *context, struct analysis_thread *thread,
 	end_row(export, &row, 0, NULL, NULL);
 }
 
-/* Called where records may be missing. */
+/* Write a row where records may be missing. */
 static void csv_lost(void *context, struct analysis_thread *thread)
 {
 	struct row row = {
@@ -640,7 +640,7 @@ static bool csv_stop(void *context)
 	return csv->no_memory || export_stop(context);
 }
 
-/* Write the last row: how much of the run the trace covers. */
+/* Write the last row, with the part of the run that the trace covers. */
 static int csv_end(struct export *export)
 {
 	const struct csv *csv = export->private;

@@ -26,12 +26,12 @@
 #define PACKET_BEGIN	40
 /* Maximum length of a string. */
 #define STRING_MAX	512
-/* Maximum number of sets of counters; events with further sets have no counters. */
+/* Maximum number of sets of counters; events of other sets have no counters. */
 #define SETS_MAX	256
 #define IDENTIFIER_SIZE	(COUNTERS_NAME_SIZE + sizeof("__ticks") - 1)
 
 struct stream {
-	bool		begun;		/* set once the file has been created */
+	bool		begun;		/* set if the file has been created */
 	uint64_t	first;		/* range of times of the packet's events */
 	uint64_t	last;
 	size_t		used;
@@ -108,10 +108,7 @@ static void write_packet(struct export *export, unsigned int id)
 	put_le(stream->packet + 32, 8 * stream->used, 8);
 	snprintf(name, sizeof(name), id % 2 ? "records_%u" : "thread_%u", id / 2);
 	file_name(export, name, path);
-	/*
-	 * Open the file for each packet, because there may be too many threads
-	 * to keep all files open.
-	 */
+	/* Open the file for each packet: with many threads, the files cannot all be kept open. */
 	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC |
 		  (stream->begun ? 0 : O_EXCL), 0666);
 	fine = fd >= 0 && write(fd, stream->packet, stream->used) ==
@@ -173,7 +170,8 @@ static uint8_t *put_u64(uint8_t *at, uint64_t value)
 }
 
 /*
- * An event made from a record. @record is NULL for an event that says that records may be missing.
+ * An event that describes a record. If @record is NULL, the event reports that records may be
+ * missing.
  */
 struct event {
 	const struct thread		*thread;
@@ -261,7 +259,9 @@ static void ctf_step(void *context, struct analysis_thread *thread,
 	});
 }
 
-/* Use a separate stream, because times of records need not be in order with times of calls. */
+/*
+ * Use a separate stream, because the times of records and of calls need not be in a common order.
+ */
 static void ctf_recorded(void *context, struct analysis_thread *thread,
 			 const struct analysis_point *point)
 {
@@ -281,7 +281,7 @@ static bool ctf_stop(void *context)
 	return ((struct ctf *)export->private)->failed;
 }
 
-/* Make an identifier of a counter's name; different names may have the same identifier. */
+/* Convert a counter's name to an identifier; different names may have the same identifier. */
 static void make_identifier(const struct counters *counters, unsigned int column, char *identifier)
 {
 	const char *name = counters->name[column];
@@ -329,7 +329,7 @@ static void put_class(struct export *export, struct output *out,
 				   "\tstream_id = 0;\n};\n\n", kind_name[kind], kind);
 		return;
 	}
-	/* Omit sets with more columns than this kind of event has. */
+	/* Omit sets with columns that this kind of event does not have. */
 	if (counters->count < COUNTERS_MAX && ctf->set[set] >> counters->count)
 		return;
 	put_format(out, "event {\n\tname = \"%s\";\n\tid = %u;\n\tstream_id = 0;\n"
@@ -394,7 +394,7 @@ static int ctf_end(struct export *export)
 		report("%s: %" PRIu64 " records without a time, or with one before their thread's previous record, are left out",
 		       export->common.path, ctf->untimed);
 	if (ctf->uncounted)
-		report("%s: too many different sets of counters: %" PRIu64 " record%s of sets beyond the first %d %s no counts; export --format csv has them",
+		report("%s: too many different sets of counters: %" PRIu64 " record%s of sets beyond the first %d %s no counts; export --format csv writes them",
 		       export->common.path, ctf->uncounted, ctf->uncounted == 1 ? "" : "s",
 		       SETS_MAX - 1, ctf->uncounted == 1 ? "has" : "have");
 	file_name(export, "metadata", path);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Writes input for SiFive's decoder: a directory for each channel, with a trace with one header per
- * source, settings for each program or shared object that occurs in the trace, and copies of these
- * objects relocated to their load addresses.
+ * Writes input for SiFive's decoder: a directory for each channel. It contains a trace with one
+ * header per source, settings for each program or shared object in the trace, and copies of these
+ * objects, relocated to their load addresses.
  *
  * Records are re-encoded. The times of words are chosen so that the decoder prints the same times
  * as for the original trace.
@@ -35,7 +35,7 @@ struct message {
 /**
  * struct source - state of a source in the current output trace
  * @header:	latest header of the source, valid if @begun is set
- * @timed:	an absolute time has been written; @time is the time of the latest message
+ * @timed:	set if an absolute time has been written; @time is the latest message's
  * @address, @value: address and value of the latest record, for DeltaXOR
  * @end:	time at which the counters of the current record were completed
  */
@@ -79,10 +79,10 @@ struct dqr {
 	struct object	object[OBJECTS_MAX];
 	unsigned int	objects;
 	uint64_t	strangers;	/* records of sources that the decoder does not support */
-	uint64_t	unknown;	/* records without header or addresses */
+	uint64_t	unknown;	/* records without a header or addresses */
 	uint64_t	parts;		/* records that follow too many changes of counters */
 	uint64_t	inferred;
-	bool		crowded;	/* some objects are left out: too many */
+	bool		crowded;	/* set if objects are left out because there are too many */
 	uint32_t	shared;		/* channels that several threads share */
 	bool		failed;
 };
@@ -182,7 +182,7 @@ static bool same_counters(const struct perfrec_header *a, const struct perfrec_h
 	return true;
 }
 
-/* A header that a ring has overwritten has no time, so use the record's time. */
+/* Write a header. One that a ring has overwritten has no time, so use the record's time. */
 static void put_header(const struct dqr *dqr, struct channel *channel,
 		       const struct perfrec_record *record)
 {
@@ -238,8 +238,8 @@ static void put_addresses(const struct dqr *dqr, struct channel *channel,
 }
 
 /*
- * The lower word of a counter gets the time at which the previous counter was complete, the upper
- * word the time at which this counter was complete.
+ * The lower word of a counter is sent at the time at which the previous counter was complete, the
+ * upper word at the time at which this counter was complete.
  */
 static void put_counters(const struct dqr *dqr, struct channel *channel,
 			 const struct perfrec_record *record)
@@ -355,7 +355,7 @@ static void close_part(struct dqr *dqr, struct channel *channel)
 		put_settings(dqr, channel, NULL);
 }
 
-/* The decoder derives file names from the part before the last dot. */
+/* The decoder derives file names from the part before the last dot, so compare these parts. */
 static bool same_stem(const char *a, const char *b)
 {
 	const char *end = strrchr(a, '.'), *other = strrchr(b, '.');
@@ -365,7 +365,7 @@ static bool same_stem(const char *a, const char *b)
 	return length == size && !memcmp(a, b, length);
 }
 
-/* Create a unique name for the object's copy that is valid in settings. */
+/* Create a name for the object's copy that is unique and valid in settings. */
 static void name_object(const struct dqr *dqr, struct object *object)
 {
 	size_t size = sizeof(object->name) - sizeof(".properties");

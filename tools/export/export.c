@@ -31,13 +31,13 @@ static void list_formats(cli_add *add, void *context)
 static const struct cli_option export_options[] = {
 	CLI_FORMAT(struct export, format, list_formats),
 	{ .name = "weight", .value = "KEY", .words = "time|calls|samples",
-	  .help = "weight of stacks in call tree formats (folded, svg, html, speedscope, firefox), and the first value in pprof: time (default; calls if there are no times, samples if there are no calls), calls, samples, or a counter's name",
+	  .help = "weight of stacks in call tree formats (folded, svg, html, speedscope, firefox), and the first value in pprof: time (default; calls if no times are known, samples if the trace has no calls), calls, samples, or a counter's name",
 	  .set = cli_text, .offset = offsetof(struct export, weight) },
 	{ .name = "object", .value = "NAME",
 	  .help = "name of the program or shared object that bolt and profgen describe (default: the program)",
 	  .set = cli_text, .offset = offsetof(struct export, object) },
 	{ .letter = 'o', .name = "output", .value = "PATH",
-	  .help = "file to write to (default: standard output); for ctf and dqr a directory, which must be empty or not exist",
+	  .help = "file to write to (default: standard output); for ctf and dqr, a directory, which must be empty or must not exist",
 	  .set = cli_text, .offset = offsetof(struct export, common.output) },
 	{ .name = NULL }
 };
@@ -104,7 +104,7 @@ static bool is_between(const struct export *export, const char *name)
 	return false;
 }
 
-/* The counters are known only at the end of the trace. */
+/* Choose the weight at the end of the trace, when the counters are known. */
 static int choose_weight(struct export *export)
 {
 	if (!export->weight) {
@@ -256,7 +256,10 @@ size_t export_object(struct export *export, uint64_t *address)
 	return 0;
 }
 
-/* Viewers would treat leftover files of another trace as part of this one. */
+/*
+ * Require an empty directory: viewers would treat another trace's files in it as part of this
+ * trace.
+ */
 static int make_dir(const char *path)
 {
 	if (rmdir(path) && errno != ENOENT) {
@@ -277,7 +280,7 @@ static bool at_once(const struct exporter *exporter)
 	return !exporter->to_dir && !exporter->of_tree;
 }
 
-/* An empty result would suggest that the program did nothing. */
+/* Report an empty result, which would otherwise suggest that the program did nothing. */
 static void tell_if_empty(const struct export *export)
 {
 	int weight = export->weighed_by;
@@ -348,7 +351,7 @@ static int run(struct export *export, const struct exporter *exporter)
 		analysis_notes(export->analysis, &export->input);
 	}
 	if (export->untimed)
-		report("%s: %" PRIu64 " record%s without a time %s left out: sifive-trace report --by interval has their counts",
+		report("%s: %" PRIu64 " record%s without a time %s left out: sifive-trace report --by interval shows their counts",
 		       export->common.path, export->untimed, export->untimed == 1 ? "" : "s",
 		       export->untimed == 1 ? "is" : "are");
 	if (export->tree.full)
@@ -374,7 +377,7 @@ static int command_export(int argc, char **argv)
 	if (result)
 		return result;
 	if (export.format < 0)
-		return usage_error("export: no format: give --format (sifive-trace export --help lists them)");
+		return usage_error("export: no format given: use --format (sifive-trace export --help lists the formats)");
 	exporter = exporters[export.format];
 	if (exporter->missing)
 		return usage_error("export: --format %s is not in this command: %s",
@@ -400,9 +403,9 @@ static int command_export(int argc, char **argv)
 const struct cli_command export_command = {
 	.name = "export",
 	.run = command_export,
-	.summary = "write a trace for Perfetto, flame graphs, Trace Compass, a browser, compilers",
+	.summary = "convert a trace for Perfetto, flame graphs, Trace Compass, browsers, compilers",
 	.arguments = "TRACE...|-",
-	.help = "Write a trace for other programs." OPTIONS_SEVERAL,
+	.help = "Convert a trace to the format of another program." OPTIONS_SEVERAL,
 	.groups = export_groups,
 	.status = OPTIONS_STATUS,
 };

@@ -11,7 +11,7 @@
 #include "tree.h"
 
 #define EXPORT_NAME_SIZE	512
-/* A name with a suffix. */
+/* Size of a name with a suffix. */
 #define EXPORT_MARKED_SIZE	(EXPORT_NAME_SIZE + 16)
 
 /**
@@ -45,8 +45,7 @@ struct export {
  * struct exporter - a format
  * @name:	name for --format
  * @help:	description of the format
- * @missing:	why this build does not have the format, or NULL; if set, only the names are
- *		valid
+ * @missing:	why this build lacks the format, or NULL; if set, only the names are valid
  * @to_dir:	the format has several files: --output is a directory
  * @of_tree:	the exporter writes a tree in @end, with a branch per thread
  * @begin:	called before the trace is read; returns -1 after printing an error
@@ -55,10 +54,10 @@ struct export {
  * @end:	called after the trace has been read, when the tree is complete; returns -1 on
  *		failure
  * @flow:	the exporter reads the instruction trace of one object
- * @all_calls:	the format contains short calls too, because it contains records or branches, or
- *		because a call is written when it begins: thresholds do not apply
- * @run:	used instead of the callbacks above: reads the trace itself; returns -1 after
- *		printing an error
+ * @all_calls:	thresholds do not apply, because the format contains records or branches, or because
+ *		a call is written when it begins
+ * @run:	used instead of the callbacks above; reads the trace, and returns -1 after printing
+ *		an error
  * @free:	frees @private, even after an error
  */
 struct exporter {
@@ -93,7 +92,7 @@ extern const struct exporter export_profgen;
 /* Callbacks of exporters that write only the tree. */
 extern const struct analysis_ops export_tree_ops;
 
-/* One of these callbacks, for exporters that have others too. */
+/* One of these callbacks, for exporters that also have others. */
 void export_tree_enter(void *context, struct analysis_thread *thread);
 
 /** export_stop() - stop after a failed write, for @ops of exporters that write while they read */
@@ -106,8 +105,8 @@ bool export_is_time(const struct export *export, int weight);
 bool export_is_unsure(const struct export *export, uint32_t node, int weight);
 
 /*
- * How certain a node's weight without callees is. Formats without marks append a suffix to the
- * name.
+ * How certain a node's weight without callees is. Formats that cannot mark a node append a suffix
+ * to its name.
  */
 enum export_mark {
 	EXPORT_EXACT,
@@ -129,9 +128,9 @@ const char *export_counter_name(const struct export *export, unsigned int column
 uint64_t export_nanoseconds(const struct export *export, uint64_t ticks);
 
 /**
- * export_own_time() - return a node's own time in nanoseconds, or ticks if their rate is unknown
+ * export_own_time() - return a node's self time in nanoseconds, or in ticks if the rate is unknown
  * @ticks:	time of the node's function in the previous nodes; this node's time is added to it
- * @own:	the node's own time in ticks
+ * @own:	the node's self time in ticks
  *
  * The result is rounded so that the nodes of a function add up to the time that report shows.
  */
@@ -158,7 +157,7 @@ uint64_t export_file(const struct export *export, size_t number, char path[PATH_
 
 /**
  * export_object() - find the object of an address
- * @address:	converted to the address in memory, because the analysis has moved objects that
+ * @address:	converted to the address in memory, because the analysis relocates objects that
  *		shared addresses
  *
  * Return: 1 + the index of the object in the side-car file or, if that has no objects, among the
@@ -166,7 +165,7 @@ uint64_t export_file(const struct export *export, size_t number, char path[PATH_
  */
 size_t export_object(struct export *export, uint64_t *address);
 
-/* Texts that the Makefile embeds into the program. */
+/* Texts that the Makefile embeds in the program. */
 extern const char export_flame_js[];
 extern const char export_page_js[];
 extern const char export_calls_js[];

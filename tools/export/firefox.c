@@ -2,7 +2,7 @@
 /*
  * Writes JSON in the Firefox profiler's processed format: separate column tables per thread. A
  * stack is a call path; its only sample has the self cost of its innermost function. Each column
- * needs a value for every row of its table.
+ * must have a value for every row of its table.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,8 +24,8 @@
  * @row:	1 + the row of each key_of() in the thread's tables
  * @function:	key of each row
  * @file:	index, by function, of the string with the function's file name
- * @functions:	number of rows in the thread's tables of functions and frames; a function has
- *		another row for each mark
+ * @functions:	number of rows in the thread's tables of functions and frames; a function has one
+ *		row for each mark
  * @strings:	number of strings of the thread
  * @thread:	the thread's node
  * @at:		sum of the weights of the samples so far
@@ -48,7 +48,7 @@ struct writer {
 
 #define NO_FILE	UINT32_MAX
 
-/* Return a number that identifies a node's function and its mark. */
+/* Return a key for the combination of a node's function and its mark. */
 static uint32_t key_of(const struct writer *writer, uint32_t node)
 {
 	return writer->export->tree.node[node].function * EXPORT_MARKS +
@@ -227,7 +227,7 @@ static void add_path(struct writer *writer, uint32_t node)
 {
 	const uint32_t key = key_of(writer, node);
 
-	/* Until the samples are written, @at is the number of stacks. */
+	/* While stacks are added, @at is their number. */
 	writer->stack[node] = (uint32_t)writer->at++;
 	if (writer->row[key])
 		return;
@@ -318,7 +318,7 @@ static void put_samples(struct writer *writer, uint64_t stacks)
 	put_char(writer->out, '}');
 }
 
-/* Write empty tables, which viewers expect. */
+/* Write the empty tables that viewers expect. */
 static void put_empty(struct writer *writer)
 {
 	put_string(writer->out, ",\n\"markers\":{\"length\":0,\"category\":[],\"data\":[],\"endTime\":[],\"name\":[],\"phase\":[],\"startTime\":[]},\n"

@@ -254,7 +254,7 @@
 			throw new Error("it was exported by " + data.weight +
 					", this page by " + DATA.weight);
 		if (DATA.weightIsTime && !data.hz !== !DATA.hz)
-			throw new Error("only one of the pages knows how long a tick is: " +
+			throw new Error("the length of a tick is known in only one of the pages: " +
 					"export both with --ts-hz");
 		functionsOf(data, treeOf(data), true).forEach(function (r) { by.set(r.name, r); });
 		rows = functionsOf(DATA, treeOf(DATA), true);

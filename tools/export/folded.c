@@ -15,8 +15,8 @@
 /*
  * Write the names along the path from the root. If the path is too long, omit the frames between
  * the outermost ones and the innermost one, which has the weight, and return true. The format
- * has no other place for notes, so an additional outermost frame says that counts are per hart,
- * and a name's suffix says that its weight is not exact.
+ * cannot contain notes. Therefore, an additional outermost frame marks hart counts, and a suffix to
+ * a name marks an inexact weight.
  */
 static bool put_path(struct export *export, uint32_t *path, uint32_t node)
 {
@@ -73,7 +73,7 @@ static int folded_end(struct export *export)
 		put_char(export->out, '\n');
 	}
 	if (omitted)
-		report("%s: in paths of more than %d calls, [...] replaces those between the outermost ones and the innermost one",
+		report("%s: in paths of more than %d calls, [...] replaces the calls between the outermost ones and the innermost one",
 		       export->common.path, FRAMES_MAX);
 	free(path);
 	return path ? 0 : -1;

@@ -2,7 +2,7 @@
 /*
  * Writes a self-contained page for any browser: page.js draws the timeline, the flame
  * graph and the counters from the data written here. The page contains all calls (calls.c);
- * counters are sums over intervals.
+ * counts are summed over intervals.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #define LOSSES_MAX	10000
 /* Number of intervals for the counters; a power of two. */
 #define BINS		2048
-/* Maximum numbers of threads whose counters are plotted, and of plotted counters. */
+/* Maximum number of threads whose counters are plotted, and maximum number of plots. */
 #define PLOTS_MAX	32
 #define PLOTTED_MAX	64
 
@@ -31,7 +31,7 @@ struct loss {
 };
 
 /**
- * struct plots - what the counters of the first threads counted over time
+ * struct plots - counts of the first threads over time
  * @count:	counts in each interval, by thread and counter
  * @since:	time of each thread's latest record
  * @counting:	set if @since is known
@@ -111,7 +111,7 @@ static void *with_room(struct html *html, void *items, uint32_t *room, uint32_t 
 	return more;
 }
 
-/* Make sure that the thread has a row for the call's level. */
+/* Ensure that the thread has a row for the call's level. */
 static void add_level(struct html *html, const struct call *call)
 {
 	uint32_t *levels = with_room(html, html->levels, &html->threads, call->thread,
@@ -213,7 +213,10 @@ static void precede(struct html *html, unsigned int intervals)
 	}
 }
 
-/* Extend the intervals to a time; records of different threads come in any order. */
+/*
+ * Extend the range of the intervals to include a time; the times of different threads' records can
+ * be in any order.
+ */
 static void cover(struct html *html, uint64_t time)
 {
 	uint64_t first = html->first;
@@ -283,7 +286,7 @@ static void add_counts(struct html *html, struct plots *plots, unsigned int plot
 	if (plot >= PLOTS_MAX)
 		return;
 	since = plots->since[plot];
-	/* It is unknown when the counts of a thread's first record began. */
+	/* The time at which the counts of a thread's first record began is unknown. */
 	if (!plots->counting[plot] || now < since)
 		known = 0;
 	plots->counting[plot] = true;
@@ -313,7 +316,10 @@ static void count_step(struct html *html, const struct analysis_thread *thread,
 		   thread->now, counted, step->delta);
 }
 
-/* Return the counted columns, except those of a sample that calls or manual records also count. */
+/*
+ * Return the counted columns of a step. Omit those of a sample that calls or manual records also
+ * count.
+ */
 static uint64_t counted_once(const struct export *export, const struct analysis_thread *thread,
 			     const struct analysis_step *step)
 {
@@ -475,7 +481,7 @@ static void put_untimed(struct export *export)
 	put_string(export->out, "],\n");
 }
 
-/* Write for each function whether its counts are too low: 1 or 0. */
+/* Write 1 for each function with counts that are too low, 0 for the others. */
 static void put_partial(struct export *export, uint32_t functions, uint64_t *partial)
 {
 	uint32_t i;
@@ -595,7 +601,7 @@ static void put_plots(struct export *export)
 	unsigned int p, c;
 	bool any = false;
 
-	/* The first interval begins shortly before the first record. */
+	/* The first interval can begin before the first record. */
 	put_format(export->out, "\"interval\":%" PRIu64 ",\"before\":%" PRIu64
 		   ",\"plotted\":%u,\n\"plots\":[", (uint64_t)1 << html->shift,
 		   html->first & (((uint64_t)1 << html->shift) - 1), PLOTS_MAX);

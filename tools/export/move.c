@@ -32,7 +32,7 @@ struct cursor {
 	uint8_t		*end;
 };
 
-/* Read a little-endian number, because RISC-V files are little endian; return 0 at the end. */
+/* Read a little-endian number, as RISC-V files contain; return 0 at the end. */
 static uint64_t take(struct cursor *cursor, size_t bytes)
 {
 	uint64_t value = 0;
@@ -92,7 +92,7 @@ static bool take_unit(struct cursor *section, struct cursor *unit,
 	return true;
 }
 
-/* Move the address in the extended opcode at @program, if it has one. */
+/* Move the address in the extended opcode at @program, if the opcode has one. */
 static void move_extended(const struct move *move, struct cursor *program)
 {
 	uint64_t length = 0;
@@ -128,7 +128,7 @@ static void move_lines(const struct move *move, struct cursor *unit,
 		return;
 	program.at = unit->at + header;
 	program.end = unit->end;
-	/* Skip to opcode_base, and then to the operand counts. */
+	/* Skip to opcode_base, then to the operand counts. */
 	take(unit, version >= 4 ? 5 : 4);
 	base = (unsigned int)take(unit, 1);
 	for (i = 1; i < base; i++)
@@ -263,7 +263,7 @@ static void move_entries(struct move *move, Dwarf_Die *die, unsigned int depth)
 	} while (!dwarf_siblingof(die, die));
 }
 
-/* Move only the addresses of functions and units, to which DWARF 4 ranges are relative. */
+/* Move only the addresses of functions and units. Ranges of DWARF 4 are relative to these. */
 static void move_info(struct move *move, Elf_Scn *info)
 {
 	Dwarf *dwarf = dwarf_begin_elf(move->elf, DWARF_C_READ, NULL);
@@ -403,7 +403,7 @@ int move_file(const char *from, const char *to, uint64_t bias)
 		move.elf = elf_begin(fd, ELF_C_RDWR, NULL);
 		fine = elf_kind(move.elf) == ELF_K_ELF && move_all(&move);
 		if (!fine)
-			report("%s: cannot move its addresses: %s", from,
+			report("%s: cannot relocate its addresses: %s", from,
 			       elf_kind(move.elf) == ELF_K_ELF ? elf_errmsg(-1) :
 								 "no ELF file");
 		if (move.compressed)

@@ -12,14 +12,14 @@
  * @to:		the copy, which must not exist
  * @bias:	added to its addresses, or 0 for an unchanged copy
  *
- * Headers, sections, symbols, and the addresses of functions and lines in the debug information are
- * changed, but neither code nor the dynamic linker's data.
+ * Changes the headers, sections, symbols, and the addresses of functions and lines in the debug
+ * information, but neither the code nor the dynamic linker's data.
  *
  * Return: 0, or -1 after printing an error.
  */
 int move_file(const char *from, const char *to, uint64_t bias);
 
-/** move_has_symbols() - return whether an ELF file has a symbol table, so it is not stripped */
+/** move_has_symbols() - return whether an ELF file has a symbol table, that is, is not stripped */
 bool move_has_symbols(const char *path);
 
 #endif /* SIFIVE_TRACE_MOVE_H */

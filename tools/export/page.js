@@ -54,7 +54,7 @@ var PAGE = (function () {
 	search.placeholder = "search functions (regular expression)";
 	search.setAttribute("aria-label", search.placeholder);
 	page.search = search;
-	page.button(bar, "whole trace", "show all of the timeline and of the flame graph",
+	page.button(bar, "whole trace", "show the whole timeline and flame graph",
 		    function () {
 			page.views.forEach(function (view) { view.home(); });
 			page.draw();

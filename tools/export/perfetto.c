@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Writes Perfetto's own trace format: a sequence of packets for each thread, with names that are
- * written once, times relative to the previous packet, and counters as tracks. Packets are
- * compressed in groups. Times are in nanoseconds, or in ticks if the rate is unknown.
+ * Writes Perfetto's own trace format: a sequence of packets for each thread. Each name is written
+ * once, times are relative to the previous packet, and counters are tracks. Packets are compressed
+ * in groups. Times are in nanoseconds, or in ticks if the rate is unknown.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,10 +34,10 @@
 /* The lowest id of a clock that a sequence defines. */
 #define CLOCK_OWN	64
 
-/* Size of a thread's label with a suffix for what the track shows. */
+/* Size of a thread's label with a suffix that names the track's contents. */
 #define LABEL_SIZE	(sizeof(((struct thread *)NULL)->label) + 16)
 
-/* The sequence and track that do not belong to any thread. */
+/* The sequence and the track that are independent of threads. */
 #define WHOLE		1
 #define TRACK_PROCESS	(1ull << 32)
 #define TRACK_THREAD	(2ull << 32)
@@ -64,17 +64,14 @@
 #define NOTES_FIXED	(NOTE_COUNTER - 1)
 #define NOTES_MAX	(COUNTERS_MAX + NOTES_FIXED)
 
-/*
- * Number of names per sequence that are remembered as already written; others are written
- * again.
- */
+/* Number of names per sequence that are known to be written; others are written again. */
 #define NAMES_KEPT	128
 
 /**
  * struct track - a thread
  * @at:		time of its latest packet
- * @on_cpu:	set once the track of the thread's times on and off the CPU has begun
- * @records:	set once the track of the thread's records among calls has begun
+ * @on_cpu:	set if the track of the thread's times on and off the CPU has begun
+ * @records:	set if the track of the thread's records among calls has begun
  * @counters:	number of counters of calls that have a track
  * @counted:	number of counters of records among calls that have a track
  * @notes:	number of annotation names that have been written
@@ -314,9 +311,9 @@ static void describe_counters(struct export *export, const struct thread *thread
 /* ---- events ------------------------------------------------------------- */
 
 /**
- * struct event - a packet of a thread with an event
+ * struct event - a thread's packet that contains an event
  * @name:	name of the event, if it is new to the sequence
- * @note:	annotations, and the names that the sequence does not have yet
+ * @note:	annotations, followed by those names that are new to the sequence
  */
 struct event {
 	Perfetto__TracePacket	packet;
@@ -356,8 +353,8 @@ static void end_event(struct export *export, struct event *event, struct track *
 }
 
 /*
- * Name an event @text, or with a function's name if @text is NULL. The name itself is written only
- * if it is new to the sequence.
+ * Give an event the name @text or, if that is NULL, a function's name. Include the text only if the
+ * name is new to the sequence.
  */
 static void name_event(struct export *export, struct event *event, struct track *track,
 		       uint32_t number, const char *text)
@@ -429,7 +426,7 @@ static void name_notes(struct export *export, struct event *event, struct track 
 
 /* ---- records ------------------------------------------------------------ */
 
-/* Write what counters have counted since the counts that were written last. */
+/* Write the counts since the latest counts that have been written. */
 static void put_counts(struct export *export, const struct analysis_thread *thread,
 		       struct track *track)
 {

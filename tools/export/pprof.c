@@ -40,7 +40,7 @@ enum text {
  * @text:	indexes of strings in the table, by enum text
  * @ticks:	time in the samples so far, by function and value; @used is set for a function that
  *		has a sample
- * @thread:	node of the thread to which a node belongs, by node
+ * @thread:	the thread's node, by node
  * @label:	index of the string with a thread's name, by thread
  * @cut:	set if a path was too long
  */
@@ -172,7 +172,7 @@ static void add_label(struct writer *writer, Pprof__Sample *sample, enum text ke
 	label->num = number;
 }
 
-/* Add the thread and the certainty of the times and counts. */
+/* Add labels for the thread and for the certainty of the times and counts. */
 static void add_labels(struct writer *writer, Pprof__Sample *sample, uint32_t node)
 {
 	const struct tree *tree = &writer->export->tree;

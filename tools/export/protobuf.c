@@ -18,7 +18,7 @@ struct protobuf {
 	uint8_t		room[ROOM];
 };
 
-/* The output buffer always has room, so deflate() does not fail. */
+/* The output buffer always has room, so deflate() cannot fail. */
 static void compress_part(struct protobuf *protobuf, int flush)
 {
 	do {

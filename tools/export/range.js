@@ -40,9 +40,9 @@
 		});
 	}
 
-	page.button(page.bar, "previous", "show the previous call that the search finds (p)",
+	page.button(page.bar, "previous", "show the previous match of the search (p)",
 		    function () { go(true); }).id = "previous";
-	page.button(page.bar, "next", "show the next call that the search finds (n)",
+	page.button(page.bar, "next", "show the next match of the search (n)",
 		    function () { go(false); }).id = "next";
 	page.search.addEventListener("input", function () { current = null; });
 	page.search.addEventListener("keydown", function (event) {
@@ -104,7 +104,7 @@
 			return;
 		note = page.heading("Selection", "0%");
 		note.id = "selection";
-		table = page.table("range", "functions of the selected time", [
+		table = page.table("range", "functions in the selected time range", [
 			["calls", "calls", function (r) { return r.countMarked + r.calls; }],
 			["points", "points", function (r) { return String(r.points); }],
 			["total", "total", function (r) { return r.marked + page.time(r.total); }],

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* See spans.h. Once the array is full, it is a heap: no span is shorter than its parent. */
+/* See spans.h. A full array is a heap: no span is shorter than its parent. */
 #include <stdlib.h>
 
 #include "spans.h"
 
-/* Return a hash that makes spans of equal length be omitted evenly across the trace. */
+/* Return a hash that distributes omissions among spans of equal length evenly across the trace. */
 static uint64_t scatter(const struct span *span)
 {
 	return (span->from ^ (uint64_t)span->thread << 48) * 0x9e3779b97f4a7c15u;

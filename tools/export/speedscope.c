@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Writes JSON for speedscope: a profile for each thread. Each call path opens and
- * closes once, so the size grows with the number of paths, not with the number
- * or depth of calls.
+ * Writes JSON for speedscope: a profile for each thread. Each call path opens and closes once, so
+ * the file's size depends on the number of paths, not on the number or depth of calls.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +12,7 @@
 
 /*
  * @width:	weight of each node with its callees
- * @marked:	for each function and mark, the number of the frame whose name has the mark, or 0
+ * @marked:	for each function and mark, the number of the frame with a marked name, or 0
  * @at:		sum of the weights before the current position in the thread
  */
 struct writer {
@@ -21,7 +20,7 @@ struct writer {
 	uint64_t	*width;
 	uint32_t	*marked;
 	uint64_t	at;
-	bool		any;		/* the thread already has an event */
+	bool		any;		/* set if the thread already has an event */
 };
 
 static void measure(struct writer *writer)
@@ -64,7 +63,7 @@ static void put_event(struct writer *writer, char type, uint32_t node)
 	put_char(out, '}');
 }
 
-/* Close paths from *@open outwards, until @node is the innermost open one. */
+/* Close paths from *@open outwards, until @node is the innermost open path. */
 static void close_paths(struct writer *writer, uint32_t *open, uint32_t node)
 {
 	for (; *open != node; *open = writer->export->tree.node[*open].parent)
@@ -125,7 +124,7 @@ static void put_frame(struct export *export, uint32_t number, uint32_t function,
 	put_char(export->out, '}');
 }
 
-/* A frame has the number of its function; frames whose names have marks follow. */
+/* Each function's frame has the function's number. Frames with marked names follow. */
 static void put_frames(struct writer *writer)
 {
 	struct export *export = writer->export;
@@ -134,7 +133,7 @@ static void put_frames(struct writer *writer)
 	for (i = 0; i < count; i++)
 		put_frame(export, i, i, EXPORT_EXACT);
 	for (i = 1; i < export->tree.nodes; i++) {
-		/* A thread's node has the thread's id in place of a function's number. */
+		/* A thread's node contains the thread's id instead of a function's number. */
 		if (export->tree.node[i].parent == TREE_ROOT || !writer->width[i])
 			continue;
 		frame = marked_frame(writer, i);

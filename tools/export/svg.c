@@ -16,7 +16,10 @@
 #define TOP		70
 #define BOTTOM		30
 #define MARGIN		10
-/* Maximum number of boxes, which a browser opens in under a second; narrower ones are omitted. */
+/*
+ * Maximum number of boxes, which a browser opens in under a second; the narrowest boxes are
+ * omitted.
+ */
 #define BOXES_MAX	1500
 #define DEPTH_MAX	1000
 
@@ -25,7 +28,7 @@ struct layout {
 	int			weight;
 	uint64_t		*width;		/* width of each node, including its callees */
 	uint64_t		*left;
-	bool			*unsure;	/* nodes whose width is partly inexact */
+	bool			*unsure;	/* set for nodes with a partly inexact width */
 	uint64_t		least;		/* minimum width of a box */
 	uint32_t		omitted;	/* boxes beyond BOXES_MAX */
 	uint32_t		depth;
@@ -93,7 +96,7 @@ static void choose_least(struct layout *layout)
 	layout->omitted = most - count;
 }
 
-/* Write a colour from yellow to red; equal names have the same colour. */
+/* Write a color between yellow and red; equal names have the same color. */
 static void put_colour(struct output *out, const char *name)
 {
 	uint32_t hash = 2166136261u;
@@ -148,7 +151,7 @@ static void put_box(struct export *export, const struct layout *layout,
 	put_format(out, ")</title><rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%u\" fill=\"",
 		   MARGIN + left * (PAGE_WIDTH - 2 * MARGIN), y,
 		   width * (PAGE_WIDTH - 2 * MARGIN), ROW - 1);
-	/* Nodes that are not functions: the root and threads. */
+	/* The root and the threads, which are not functions. */
 	if (node == TREE_ROOT || layout->tree->node[node].parent == TREE_ROOT)
 		put_string(out, "#ccc");
 	else

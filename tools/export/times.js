@@ -630,7 +630,7 @@
 		page.element("p", frame, "Counters of " + (DATA.threads.length -
 			     DATA.plotted) + " more threads are not shown.");
 	if (before || after)
-		page.element("p", frame, "Shaded: the trace does not cover this time of the run" +
+		page.element("p", frame, "Shaded: the part of the run that the trace does not cover" +
 			     (lacks ? ", " + page.time(lacks) + "." : "."));
 	if (DATA.losses.length)
 		page.element("p", frame, "Red: records may be missing, " +

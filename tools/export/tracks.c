@@ -54,10 +54,7 @@ const char *tracks_process(const struct meta *meta, const struct thread *thread)
 		else if (!i)
 			exe = meta->exe;
 	}
-	/*
-	 * With record -a, all processes are sampled, and the program that the command ran is only
-	 * one of them.
-	 */
+	/* record -a samples all processes, of which the recorded program is only one. */
 	if (!meta->processes && threads_process(meta, thread->pid))
 		return threads_process(meta, thread->pid);
 	if (exe)

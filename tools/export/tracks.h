@@ -30,12 +30,12 @@ void tracks_free(struct tracks *tracks);
 /** tracks_pid() - return the thread's process id; threads whose process is unknown share an id */
 int64_t tracks_pid(const struct thread *thread);
 
-/** tracks_tid() - return the thread's id, which no other thread has */
+/** tracks_tid() - return the thread's id, which is unique */
 int64_t tracks_tid(const struct thread *thread);
 
 /**
- * tracks_process() - return the name of the program that the thread's process executed last;
- * "unknown" or "program" if its name is unknown
+ * tracks_process() - return the name of the last program that the thread's process executed;
+ * "unknown" or "program" without a name
  */
 const char *tracks_process(const struct meta *meta, const struct thread *thread);
 
