@@ -262,7 +262,7 @@ TEST_F(read, errors_are_explained)
 	EXPECT_STREQ("", sifive_reader_error(reader));
 	EXPECT_EQ(-1, sifive_reader_next(reader, &event));
 	EXPECT_EQ(-1, sifive_reader_set(reader, "jobs", "2"));
-	EXPECT_STREQ("no option \"jobs\" for reading a trace", sifive_reader_error(reader));
+	EXPECT_STREQ("unknown option \"jobs\" for reading a trace", sifive_reader_error(reader));
 	EXPECT_EQ(-1, sifive_reader_set(reader, "srcbits", "9"));
 	EXPECT_NE(NULL, strstr(sifive_reader_error(reader), "not \"9\""));
 	EXPECT_EQ(-1, sifive_reader_set(reader, "srcbits", NULL));
@@ -282,7 +282,7 @@ TEST_F(read, errors_are_explained)
 	EXPECT_EQ(0, sifive_reader_info(reader)->records);
 	/* All messages, one per line. */
 	EXPECT_EQ(sifive_reader_messages(reader),
-		  strstr(sifive_reader_messages(reader), "no option \"jobs\""));
+		  strstr(sifive_reader_messages(reader), "unknown option \"jobs\""));
 	EXPECT_NE(NULL, strstr(sifive_reader_messages(reader), "N\nring takes"));
 }
 

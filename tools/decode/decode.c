@@ -12,7 +12,7 @@
 #include "part.h"
 #include "units.h"
 
-/* Indexes of two formats in formats[]. */
+/* Indexes of these formats in formats[]. */
 #define FORMAT_CSV	1
 #define FORMAT_JSON	2
 
@@ -47,7 +47,7 @@ static const struct cli_option decode_options[] = {
 	CLI_AS(json, struct decode, format, FORMAT_JSON),
 	/* The keywords are in the order of enum values. */
 	{ .name = "values", .value = "delta|absolute|raw",
-	  .help = "how to show a counter: as its count since the previous record of the same source and channel (default); as its value or, in a trace of Delta counts, its count since the header; or as the number in the trace. '-' stands for an unknown number.",
+	  .help = "how to show a counter: as its count since the previous record of the same source and channel (default); as its value or, in a trace of Delta counts, its count since the header; or as the number in the trace. '-' means that the number is unknown.",
 	  .set = cli_word, .offset = offsetof(struct decode, output.values) },
 	{ .letter = 'o', .name = "output", .value = "PATH",
 	  .help = "file to write to (default: standard output); directory for perf",

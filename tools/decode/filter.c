@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * sifive-trace filter: writes the addresses of selected functions, for record
- * --filter and SIFIVE_TRACE_FILTER. They are selected by name, by source file, or by their cost
- * in a trace.
+ * --filter and SIFIVE_TRACE_FILTER. Functions are selected by name, by source file, or by their
+ * cost in a trace.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -50,9 +50,9 @@ static const struct cli_option filter_options[] = {
 	  .help = "select functions with this name: a C++ name without parameters, or a name as nm(1) shows it; * matches any characters, ? matches one",
 	  .set = cli_append, .offset = offsetof(struct filter, functions) },
 	{ .letter = 'S', .name = "source", .value = "PATTERN",
-	  .help = "select the functions of this source file, by name, or by the path given to the compiler",
+	  .help = "select the functions of this source file, given by name or by the path passed to the compiler",
 	  .set = cli_append, .offset = offsetof(struct filter, sources) },
-	{ .letter = 'v', .name = "invert", .help = "select all other functions",
+	{ .letter = 'v', .name = "invert", .help = "select the functions that do not match",
 	  .set = cli_flag, .offset = offsetof(struct filter, others) },
 	{ .name = "from-trace", .value = "TRACE",
 	  .help = "select all functions except those that write many records to this trace but take little time, and list the excluded ones",
@@ -189,8 +189,8 @@ static int check(const struct filter *filter)
 }
 
 /*
- * Write the filter of --from-trace. The given files also provide the names of the trace's
- * functions.
+ * Write the filter of --from-trace. The given files also provide the names of the functions in the
+ * trace.
  */
 static int filter_trace(struct filter *filter, char **files)
 {
@@ -223,8 +223,8 @@ static bool has_path(char *const *path, size_t paths, const char *wanted)
 }
 
 /*
- * List the given files and the trace's other files with calls, because a program can load objects
- * while it runs.
+ * List the given files, and all other files with calls in the trace, because a program can load
+ * objects while it runs.
  */
 static char **list_files(const struct frequent *frequent, char *const *files, size_t count)
 {
@@ -279,7 +279,7 @@ static int command_filter(int argc, char **argv)
 	if (result)
 		return result;
 	if (optind == argc)
-		return usage_error("filter: no program: name it and its shared objects");
+		return usage_error("filter: no program given: name a program and its shared objects");
 	return filter.common.path ? filter_trace(&filter, argv + optind) :
 				    filter_files(&filter, argv + optind);
 }
@@ -291,7 +291,7 @@ const struct cli_command filter_command = {
 	.arguments = "PROGRAM|OBJECT...",
 	.help = "Write a filter file, for sifive-trace record --filter: the addresses of the selected functions in a program and its shared objects. This needs the files' symbols and, to select by source file, their debug information; the files on the traced machine may be stripped.\n\n"
 		"-F and -S may be repeated: a function is selected if it matches one of them.\n\n"
-		"With --from-trace, functions are excluded in order of their average time, the shortest first, as long as they together take no more than --share. A function is kept if its share of the calls is not greater than its share of the time, if it has less than a thousandth of the calls, or if the time of any call to it is unknown.",
+		"With --from-trace, functions are excluded in order of their average time, the shortest first, as long as their total time does not exceed --share. A function is kept if its share of the calls is not greater than its share of the time, if it has less than a thousandth of the calls, or if the time of any call to it is unknown.",
 	.groups = filter_groups,
 	.status = "Exit status: 0 done, 2 usage error, 3 no function matches, no call has a time, or input or output error.",
 };

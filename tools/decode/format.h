@@ -61,10 +61,10 @@ int64_t format_thread(struct threads *threads, const struct perfrec_record *reco
  * @open:	begin; returns the context for @ops and @close, or NULL after printing an
  *		error.
  * @ops:	callbacks while the trace is being read
- * @close:	finish and free. Returns -1 if a write failed, after printing an error unless it was
+ * @close:	finish and free. Returns -1 if a write failed, after printing the error unless it is
  *		EPIPE.
  * @flow:	the format shows instruction trace rather than records, and limits itself to --time
- * @outside:	callbacks for what is outside the range of --time; each may be NULL
+ * @outside:	callbacks for items outside the range of --time; each may be NULL
  */
 struct format {
 	const char	*name;

@@ -165,7 +165,7 @@ static void csv_outside(void *context, const struct perfrec_record *record)
 	format_thread(csv->with.threads, record);
 }
 
-/* Write what the row does not show otherwise: what precedes the record, and whether it is guessed. */
+/* Write the note: what precedes the record, and whether its layout is guessed. */
 static void put_note(struct csv *csv, const struct perfrec_record *record)
 {
 	const bool dropped = record->flags & PERFREC_MARKED && record->dropped;

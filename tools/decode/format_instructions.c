@@ -19,7 +19,7 @@
 #include "pager.h"
 #include "text.h"
 
-/* Size limit of the cached lines. Lines of further blocks are formatted each time. */
+/* Size limit of the cached lines. Lines of blocks beyond it are formatted each time. */
 #define KEPT_BYTES_MAX	(64u << 20)
 #define LINE_MAX_BYTES	1024
 #define TIME_WIDTH	16
@@ -145,9 +145,7 @@ static const struct lines *find_lines(struct listing *listing, const struct bloc
 
 /* ---- runs and events --------------------------------------------------- */
 
-/*
- * Set the text that begins all lines of this source and time. @time is valid unless @known is 0.
- */
+/* Set the prefix of all lines with this source and time. @time is valid unless @known is 0. */
 static void set_stamp(struct listing *listing, unsigned int src, unsigned int known,
 		      uint64_t time)
 {
@@ -202,7 +200,7 @@ static void put_prefix(struct listing *listing)
 		put_format(listing->out, "%u ", listing->shown_src);
 }
 
-/* Return whether --time includes a place. */
+/* Return whether a position is in the range of --time. */
 static bool is_inside(struct listing *listing, const struct flow_place *place)
 {
 	uint64_t time = 0;

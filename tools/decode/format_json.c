@@ -171,7 +171,7 @@ static void put_marks(struct json *json, const struct perfrec_record *record)
 		put_format(json->out, ",\"waited_ns\":%" PRIu64, record->waited);
 }
 
-/* Write marks that no record follows. */
+/* Write marks that are not followed by a record. */
 static void json_marks(void *context, const struct perfrec_record *record)
 {
 	struct json *json = context;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Writes the text files of SiFive's decoder, which Freedom Studio and Trace Compass read: BASE.perf
- * with everything, and in a directory perf/ BASE.address, BASE.callret and one BASE.perfchannelN
+ * with all lines and, in a directory perf/, BASE.address, BASE.callret and one BASE.perfchannelN
  * per counter.
  *
  * The files have one line for each word that completes an address or a counter, in the order of the
@@ -11,8 +11,8 @@
  * - SiFive's decoder prints neither the last counter of each source, nor records at addresses
  *   outside the program's code, nor anything after a second header.
  * - Here, values that are unknown after a loss are omitted.
- * - For a static function without line numbers, SiFive's decoder prints the file name in the symbol
- *   table.
+ * - For a static function without line numbers, SiFive's decoder prints the file name from the
+ *   symbol table.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -39,7 +39,7 @@ enum {
 	FILES
 };
 
-/* Number of entries in the cache that records where instructions begin. */
+/* Number of entries in the cache of instruction starts. */
 #define RECENT	1024
 
 /**
@@ -72,7 +72,7 @@ struct perf {
 	bool		failed;
 };
 
-/* What a line shows besides the record's own values. */
+/* Values in a line that the record itself does not contain. */
 struct place {
 	unsigned int	core;
 	int32_t		time;
@@ -121,7 +121,7 @@ static int remove_old(const struct perf *perf, const struct options *options)
 	return 0;
 }
 
-/* Use the directory given with -o, or else the trace's. */
+/* Set the directory: the one given with -o or, without -o, the trace's. */
 static int set_dir(struct perf *perf, const struct format_options *options)
 {
 	const char *slash = strrchr(options->trace, '/');
@@ -212,7 +212,7 @@ static const char *count_type(const struct perfrec_header *header)
 	       perfrec_count_type_name(header->count_type);
 }
 
-/* Create a file when its first line is written. Return NULL on failure. */
+/* Return a file, which is created for its first line; NULL on failure. */
 static struct output *create_file(struct perf *perf, unsigned int which,
 				  const struct perfrec_header *header)
 {
@@ -319,7 +319,7 @@ static void find_place(struct perf *perf, const struct perfrec_record *record,
 	place->address = record->address[record->type == PERFREC_EXIT];
 	symbols_where(perf->symbols, record);
 	symbols_find(perf->symbols, place->address, &place->symbol);
-	/* SiFive's decoder writes lines only for addresses where instructions begin. */
+	/* SiFive's decoder prints source lines only for addresses where an instruction begins. */
 	if (place->symbol.known && is_inside(perf, place)) {
 		place->symbol.file = NULL;
 		place->symbol.line = 0;
@@ -330,10 +330,10 @@ static void find_place(struct perf *perf, const struct perfrec_record *record,
 		place->symbol.file = "";
 }
 
-/* Maximum length of a line without its names. */
+/* Maximum length of a line, excluding its names. */
 #define LINE_BYTES	256
 
-/* Inline, so that a literal's length is a constant. */
+/* Inline, so that the length of a literal is a compile-time constant. */
 static inline char *put(char *to, const char *text)
 {
 	const size_t length = strlen(text);
@@ -395,7 +395,7 @@ static void end_line(struct perf *perf, unsigned int which, const struct perfrec
 }
 
 /*
- * Without these values a line would be wrong, so it is omitted; struct trace_stats counts such
+ * Without these values, the line would be wrong, so it is omitted. struct trace_stats counts such
  * records.
  */
 static bool is_known(const struct perfrec_record *record)
@@ -477,7 +477,7 @@ static void perf_message(void *context, const struct nexus_message *message)
 
 const struct format format_perf = {
 	.name = "perf",
-	.help = "the files of SiFive's decoder for Freedom Studio and Trace Compass, beside the trace",
+	.help = "the files of SiFive's decoder for Freedom Studio and Trace Compass, next to the trace",
 	.open = perf_open,
 	.ops = {
 		.part = perf_part,

@@ -30,7 +30,7 @@
 struct stream {
 	unsigned int	depth;
 	unsigned int	counters;
-	/* The columns of its counters, valid for one generation. */
+	/* Columns of the stream's counters, valid for one generation. */
 	unsigned int	generation;
 	uint8_t		column[PERFREC_COUNTERS];
 };
@@ -44,15 +44,13 @@ struct text {
 	uint64_t	*backwards;
 	bool		channels;	/* show the channel */
 	uint64_t	hz;
-	/*
-	 * A header starts a new generation of columns, because old counters may have disappeared.
-	 */
+	/* A header begins a new generation of columns, because it may omit earlier counters. */
 	unsigned int	generation;
 	struct counters	counters;
 	size_t		width[COUNTERS_MAX];
 	/* Number of columns in the latest heading. */
 	struct counters	heading;
-	bool		renewed;	/* columns have been assigned since the latest line */
+	bool		renewed;	/* columns have been added since the latest line */
 	struct stream	*stream[PERFREC_SOURCES][PERFREC_CHANNELS];
 };
 
@@ -113,7 +111,7 @@ static bool text_stop(void *context)
 	return output_failed(text->out);
 }
 
-/* Return NULL if out of memory, in which case the caller omits the header or record. */
+/* Return NULL if out of memory; the caller then omits the header or record. */
 static struct stream *get_stream(struct text *text, unsigned int src,
 				 unsigned int channel)
 {

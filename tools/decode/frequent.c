@@ -7,7 +7,7 @@
 #include "command.h"
 #include "frequent.h"
 
-/* A function with less than this fraction (1/FEW) of all calls is not worth excluding. */
+/* A function with less than 1/FEW of all calls is not worth excluding. */
 #define FEW	1000
 
 /* Order by average time of a call, shortest first, then by number of calls, highest first. */
@@ -151,7 +151,7 @@ void frequent_report(const struct frequent *frequent, const char *what)
 		       share(row->calls, frequent->calls), share(row->self, frequent->self));
 	}
 	if (frequent->unnamed)
-		report("%s: functions without symbol or file, which cannot be left out: %zu; name their files too",
+		report("%s: functions that cannot be left out, because they have no symbol or file: %zu; name their files too",
 		       what, frequent->unnamed);
 	report("%s: functions left out: %zu, with %.2f %% of the calls, %.2f %% of the time", what,
 	       frequent->rows, share(frequent->out_calls, frequent->calls),

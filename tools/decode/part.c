@@ -74,7 +74,7 @@ static void on_address(void *context, const struct perfrec_record *record)
 		ops->address(part->context, record);
 }
 
-/* A counter belongs to its record, even if it was sent after the end of the range. */
+/* A counter is in the range if its record is, even if it was sent after the end of the range. */
 static void on_counter(void *context, const struct perfrec_record *record, unsigned int i,
 		       const struct perfrec_stamp *end)
 {
@@ -112,7 +112,7 @@ static void on_ownership(void *context, const struct nexus_message *ownership)
 		ops->ownership(part->context, ownership);
 }
 
-/* A format that reads messages needs all of them to follow the clocks. */
+/* Pass all messages to a format that reads them, because it must track the clocks. */
 static void on_message(void *context, const struct nexus_message *message)
 {
 	const struct part *part = context;
@@ -149,7 +149,7 @@ void part_begin(struct part *part, const struct format *format, void *context,
 	const struct trace_ops *ops = &format->ops;
 
 	*part = (struct part){ .format = format, .context = context, .scope = scope };
-	/* Unneeded callbacks would only cost time. */
+	/* Leave out unneeded callbacks, which would only cost time. */
 	part->ops = (struct trace_ops){
 		.header = ops->header ? on_header : NULL,
 		.record = ops->record ? on_record : NULL,

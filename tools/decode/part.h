@@ -7,7 +7,7 @@
 #include "range.h"
 
 /**
- * struct part - passes what is in a time range on to a format
+ * struct part - passes the items in a time range to a format
  * @ops:	the callbacks for trace_run()
  * @format:	the format
  * @context:	the format's context
@@ -21,10 +21,9 @@ struct part {
 };
 
 /**
- * part_begin() - begin to select
+ * part_begin() - start the selection
  * @part:	the result
- * @format:	the format: its @ops receive what is in the range, and its @outside receives the
- *		rest
+ * @format:	the format: its @ops receive the items in the range, and its @outside the others
  * @context:	the format's context
  * @scope:	the range
  */

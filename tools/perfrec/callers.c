@@ -7,7 +7,7 @@
 
 #define ROOM_FIRST	64
 
-/* Maximum number of lists whose addresses differ but whose keys collide. */
+/* Maximum number of different lists with colliding keys. */
 #define COLLISIONS_MAX	64
 
 static uint64_t key_of(const void *lists, uint32_t number)
@@ -62,7 +62,7 @@ const struct perfrec_callers *callers_get(struct callers *callers, const uint64_
 
 	if (callers->count == callers->room && !grow(callers))
 		return NULL;
-	/* On a collision, use the next free key. Only a malicious trace has more collisions. */
+	/* On a collision, use the next free key. Only a malicious trace exceeds the limit. */
 	while (*(slot = hash_find(&callers->hash, key, key_of, callers->list))) {
 		if (key - first == COLLISIONS_MAX)
 			return NULL;

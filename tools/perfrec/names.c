@@ -112,7 +112,7 @@ const char *perfrec_reason_name(unsigned int reason)
 	static const char * const names[] = {
 		[PERFREC_NO_START] = "no record begins here",
 		[PERFREC_CUT_RECORD] = "record cut short",
-		[PERFREC_CUT_HEADER] = "header cut short or no header",
+		[PERFREC_CUT_HEADER] = "incomplete header or no header",
 		[PERFREC_INTERRUPTED] = "messages were lost within it",
 		[PERFREC_TRUNCATED] = "the trace ends within it",
 	};

@@ -68,7 +68,7 @@ static __attribute__((noinline, cold)) void assume_header(struct stream *stream,
 	stream->broken = true;
 }
 
-/* Not inlined, because perfrec_push() would otherwise have to save more registers for each word. */
+/* Not inlined: otherwise, perfrec_push() would save more registers for each word. */
 static __attribute__((noinline)) struct stream *
 stream_new(struct perfrec *perfrec, const struct store *word)
 {
@@ -124,7 +124,7 @@ static void begin_record(struct perfrec *perfrec, struct stream *stream,
 	stream->state = RECORD_ADDRESS;
 }
 
-/* Set the record's addresses and flags; leave the stream unchanged. */
+/* Set the record's addresses and flags. The stream does not change. */
 static inline __attribute__((always_inline)) void rebuild_addresses(struct stream *stream)
 {
 	struct perfrec_record *record = &stream->record;
@@ -223,8 +223,8 @@ static bool upper_part(const struct stream *stream, const struct store *word)
 }
 
 /*
- * Pass on the latest counter. @word shows that it is complete; NULL stands for the counter's own
- * last word.
+ * Pass on the latest counter. @word is the word that shows that it is complete, or NULL if the
+ * counter's own last word does.
  */
 static __attribute__((noinline)) void
 give_counter(struct perfrec *perfrec, struct stream *stream,
@@ -288,10 +288,7 @@ give_address(struct perfrec *perfrec, struct stream *stream)
 		finish_record(perfrec, stream);
 }
 
-/*
- * Return whether the first address may be a header's mask (low part) and an event type (upper
- * part).
- */
+/* Return whether the words of the first address may be a header's mask and an event type. */
 static inline bool is_typed(const struct stream *stream)
 {
 	return stream->low[0] & 1 &&
@@ -299,9 +296,9 @@ static inline bool is_typed(const struct stream *stream)
 }
 
 /*
- * Return whether the record that ends before @word (NULL: at the end of the trace) is really the
+ * Return whether the record that ends before @word (NULL: at the end of the trace) is in fact the
  * rest of a header without its magic: a mask, an event type, and three or four words for each bit
- * of the mask, with no words missing. After any other record, a 32-bit @word is a damaged magic.
+ * of the mask, without gaps. After any other record, a 32-bit @word is a damaged magic.
  */
 static __attribute__((noinline)) bool
 is_header_rest(const struct stream *stream, const struct store *word)
@@ -316,7 +313,7 @@ is_header_rest(const struct stream *stream, const struct store *word)
 	return header && is_typed(stream) && words >= 3 * set && words <= 4 * set;
 }
 
-/* End a record that no later word will complete. */
+/* End a record that no later word can complete. */
 static void end_record(struct perfrec *perfrec, struct stream *stream)
 {
 	if (perfrec->ops->counter)
@@ -418,7 +415,7 @@ static bool header_within(const struct stream *stream,
 		sample_begun(stream));
 }
 
-/* Return whether a stream's first word may belong to the rest of a header. */
+/* Return whether a stream's first word may be part of an incomplete header. */
 static bool header_rest(const struct perfrec *perfrec, const struct store *word)
 {
 	return perfrec->ring && word->bytes == 1 &&
@@ -507,8 +504,9 @@ static void interrupt(struct perfrec *perfrec, struct stream *stream)
 }
 
 /*
- * @word does not fit its stream. Unless the writer abandoned a record, or the stream may contain
- * something other than records, bytes were damaged or lost. The lost ones may belong to any stream.
+ * Handle a @word that does not fit its stream. Unless the writer abandoned a record, or the stream
+ * may contain other data than records, bytes were damaged or lost. The lost bytes can be from any
+ * stream.
  */
 static __attribute__((noinline, cold)) void
 contradict(struct perfrec *perfrec, const struct stream *stream, const struct store *word)
@@ -549,7 +547,7 @@ ends_before_other(struct stream *stream, const struct store *word)
 	return true;
 }
 
-/* Return whether a record with all counters is complete before @word, which is not a part of it. */
+/* Return whether a record with all counters ends before @word. */
 static inline bool ends_before(struct stream *stream, const struct store *word)
 {
 	if (__builtin_expect(word->bytes == 1 && word->value < PERFREC_TYPES, true))
@@ -652,7 +650,7 @@ void perfrec_doubt(struct perfrec *perfrec, unsigned int src)
 			stream->lost |= PERFREC_AFTER_LOSS;
 }
 
-/* Return whether the last counter seems to have decreased, so its upper part must follow. */
+/* Return whether the last counter appears to have decreased, so that its upper part must follow. */
 static bool lacks_upper(const struct stream *stream)
 {
 	const struct perfrec_header *header = stream->header;

@@ -2,14 +2,14 @@
 /*
  * Decodes the stores to an instrumentation channel into performance records.
  *
- * Documentation/trace-format.rst describes headers and records. The decoder is fed
- * words, each with its source (encoder), channel, size and time.
+ * Documentation/trace-format.rst describes headers and records. The caller passes words to the
+ * decoder, each with its source (encoder), channel, size and time.
  *
- * Each (source, channel) is a separate stream. Input is never trusted: words that fit neither a
+ * Each (source, channel) is a separate stream. The input is not trusted: words that fit neither a
  * header nor a record are reported to ops->lost, and decoding of the stream resumes at the next
  * word that can begin a header or a record. Records before the first header (at the beginning of a
- * ring buffer, or after a loss) have the header of perfrec_assume(), or else that of another stream
- * if its count type is DeltaXOR, or else header NULL.
+ * ring buffer, or after a loss) have the header of perfrec_assume(). Without one, they have the
+ * header of another stream if its count type is DeltaXOR, otherwise no header (NULL).
  */
 #ifndef SIFIVE_TRACE_PERFREC_H
 #define SIFIVE_TRACE_PERFREC_H
@@ -65,7 +65,7 @@ static inline bool perfrec_is_event_type(uint64_t type)
 }
 
 /**
- * struct perfrec_stamp - a place in the trace
+ * struct perfrec_stamp - a position in the trace
  * @offset:	offset in the file, in bytes
  * @time:	time in ticks; valid unless @time_known is TIME_UNKNOWN
  * @time_known:	enum store_time
@@ -79,8 +79,8 @@ struct perfrec_stamp {
 /**
  * struct perfrec_counter - definition of one counter
  * @number:	number of its bit in the mask: 0 cycle, 1 timestamp, 2 instret, n hpmcounter n
- * @type:	enum perfrec_event_type; PERFREC_EVENT_TURNS if the counter counts several
- *		events in turn, which the side-car file lists
+ * @type:	enum perfrec_event_type; PERFREC_EVENT_TURNS if the counter counts several events in
+ *		turn; the side-car file lists them
  * @code:	code of a general, cache or firmware event, otherwise 0
  * @event_data:	value of the event selector for a raw event, otherwise 0
  * @csr:	number of the CSR from which the counter is read, or 0 for the trace timestamp
@@ -101,9 +101,9 @@ struct perfrec_counter {
  * struct perfrec_header - describes the records that follow it
  * @src:	source
  * @channel:	channel
- * @repeated:	set if it repeats the previous header: see perfrec_repeat()
- * @owned:	set if its records belong to the thread @owner
- * @goes_on:	the thread continues in this stream after recording in another one
+ * @repeated:	set if the header repeats the previous one: see perfrec_repeat()
+ * @owned:	set if the thread @owner writes its records
+ * @goes_on:	set if the thread continues in this stream after recording in another one
  * @serial:	number of this header in its stream, starting at 1; 0 for the header of
  *		perfrec_assume(), or of another stream
  * @count_type:	enum perfrec_count_type
@@ -138,12 +138,12 @@ struct perfrec_header {
  *		addresses, innermost first. The list ends with the last frame pointer, or with
  *		PERFREC_CUT or PERFREC_UNKNOWN. If the callers are from a stack, the return address
  *		of a signal handler is followed by 1 + the address of the interrupted code. For a
- *		sample in the kernel, the callers in the kernel come first, then the pc of the
- *		program's code that entered the kernel, and that code's callers in the same form
+ *		sample in the kernel, the callers in the kernel are followed by the pc at which the
+ *		program entered the kernel, and by the callers of that code in the same form
  *
  * The return-address register contains the innermost return address if the sampled function has not
  * called another function yet, and otherwise an address in the sampled function. In the first case,
- * the innermost frame may belong to the function itself, with the same address, or to its caller.
+ * the innermost frame may be the function's own, with the same address, or its caller's.
  */
 struct perfrec_callers {
 	uint64_t	key;
@@ -152,8 +152,8 @@ struct perfrec_callers {
 };
 
 /*
- * Marks that replace the last caller if it is outside the copied stack, or cannot be found with
- * unwind tables.
+ * Marks that replace the last caller if it is outside the copied stack, or if the unwind tables do
+ * not describe it.
  */
 #define PERFREC_CUT		0xfffffffffffffff2ull
 #define PERFREC_UNKNOWN		0xfffffffffffffff6ull
@@ -165,7 +165,7 @@ struct perfrec_callers {
  * @caller:	array of @callers callers in the kernel, for a sample in the kernel
  * @reg:	values of pc, ra, sp, t0, s0 to s11
  * @words:	number of elements of @word
- * @word:	8 bytes of the stack each, beginning at sp rounded down to a multiple of 8
+ * @word:	the stack in units of 8 bytes, starting at sp rounded down to a multiple of 8
  */
 struct perfrec_stack {
 	uint8_t			src;
@@ -187,15 +187,15 @@ static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
 	return offsetof(struct perfrec_stack, word) + stack->words * sizeof(stack->word[0]);
 }
 
-/* @address is valid. Not set for DeltaXOR after a loss, or without a header. */
+/* @address is valid. Not set after a loss with DeltaXOR, or without a header. */
 #define PERFREC_ADDRESS_KNOWN	(1u << 0)
-/* @value is valid. Not set for Delta and DeltaXOR after a loss, or without a header. */
+/* @value is valid. Not set after a loss with Delta or DeltaXOR, or without a header. */
 #define PERFREC_VALUE_KNOWN	(1u << 1)
 /* @delta is valid, because the stream's previous record is known, or the count type is Delta. */
 #define PERFREC_DELTA_KNOWN	(1u << 2)
 /* Records may be missing before this one; @delta may include their counts. */
 #define PERFREC_AFTER_LOSS	(1u << 3)
-/* Stores, and perhaps a newer header, have been lost since the header, or there is no header. */
+/* The stream has no header; or stores, perhaps of a newer header, were lost after it. */
 #define PERFREC_STALE		(1u << 4)
 /* @dropped and @waited are valid, because marks precede the record. */
 #define PERFREC_MARKED		(1u << 5)
@@ -221,7 +221,7 @@ static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
  * @words:	number of the record's stores, including those of a sample's thread and callers
  * @header:	header of the stream, or an assumed one, with serial number 0; NULL if there is
  *		neither, or if words of a header were lost, unless the previous header's count type
- *		is DeltaXOR. Without a header, each word counts as a counter, and count type and
+ *		is DeltaXOR. Without a header, each word is treated as a counter, and count type and
  *		widths are unknown
  * @begin:	place of the record's first word
  * @address_end: place of the record's last address word
@@ -288,7 +288,7 @@ static inline bool perfrec_is_callers(const struct store *word)
 	       word->value <= SIFIVE_TRACE_RECORD_CALLERS;
 }
 
-/** perfrec_thread() - return the thread id in a sample or its header, or 0 if there is none */
+/** perfrec_thread() - return the thread id in a sample or its header, or 0 if neither has one */
 static inline uint32_t perfrec_thread(const struct perfrec_record *record)
 {
 	if (record->flags & PERFREC_NAMED)
@@ -306,7 +306,7 @@ enum perfrec_reason {
 };
 
 /**
- * struct perfrec_loss - words that do not belong to a header or record
+ * struct perfrec_loss - words that are not part of a header or record
  * @src:	source
  * @channel:	channel
  * @reason:	enum perfrec_reason
@@ -327,19 +327,19 @@ struct perfrec_loss {
 
 /**
  * struct perfrec_ops - the consumer's callbacks; each may be NULL
- * @stream:	the first word of a stream has arrived
+ * @stream:	called at the first word of a stream
  * @header:	a complete header. The header remains valid and unchanged until its stream has
  *		had PERFREC_HEADERS_KEPT more headers, or until perfrec_free().
  * @record:	a complete record, valid during the call. A record is passed on when it is
  *		known to be complete: at the next word of its stream, or at perfrec_flush().
  * @lost:	words were dropped; @loss is valid during the call
- * @damaged:	a store at @offset contradicts its stream, so bytes were damaged or lost: other
- *		streams may lack stores too, and have been treated as by perfrec_lost()
+ * @damaged:	a store at @offset contradicts its stream, so bytes were damaged or lost. Other
+ *		streams may also lack stores, and have been treated as by perfrec_lost()
  * @marks:	the trace has ended, and marks follow the stream's last record; only @src, @channel,
  *		@dropped and @waited of @record are valid
  * @stack:	the stack of the sample that follows, valid during the call. The callback returns
- *		the callers that the stack shows, or NULL. Without this callback, samples with a
- *		stack have no callers.
+ *		the callers found in the stack, or NULL. Without this callback, samples with a stack
+ *		have no callers.
  * @part:	the count type, the mask or a counter of a header is complete. @header is not called
  *		if the header remains incomplete
  * @address:	the addresses of a record are complete, but no counter is valid yet. @record is not
@@ -393,7 +393,7 @@ int perfrec_assume(struct perfrec *perfrec, const struct perfrec_header *header,
  * @records:	number of records from one header to the next, or 0 if headers are not repeated
  *
  * Writers repeat headers because a ring overwrites the oldest ones. The first @delta after a
- * repeated header is still relative to the record before that header.
+ * repeated header is relative to the record before that header.
  */
 void perfrec_repeat(struct perfrec *perfrec, uint32_t channels, uint64_t records);
 
@@ -406,7 +406,7 @@ void perfrec_free(struct perfrec *perfrec);
  * @word:	the word; words are pushed in the order of the trace
  *
  * Return: 0; -EINVAL if src or channel is out of range, in which case the word is ignored; -ENOMEM
- * if there is no memory for a new stream, which needs about 10 KiB.
+ * if no memory is available for a new stream, which requires about 10 KiB.
  */
 int perfrec_push(struct perfrec *perfrec, const struct store *word);
 
@@ -422,21 +422,21 @@ void perfrec_lost(struct perfrec *perfrec, int src);
 
 /**
  * perfrec_doubt() - report to the decoder that records of source @src may be missing here, although
- * no word contradicts another one
+ * all words are consistent
  *
  * Only sets PERFREC_AFTER_LOSS in the streams' unfinished or next records.
  */
 void perfrec_doubt(struct perfrec *perfrec, unsigned int src);
 
 /**
- * perfrec_settle() - do not wait for more words of a stream's record
+ * perfrec_settle() - pass on a stream's record without waiting for more words
  * @perfrec:	decoder
  * @src, @channel: the stream
  * @offset:	offset in the file, in bytes
  *
  * The stream's current record is passed on if all its counters precede @offset, unless the last one
- * has decreased and therefore lacks its upper part. Call this if the record must be complete
- * because its writer has begun a record in another stream.
+ * has decreased and therefore lacks its upper part. Call this function if the record must be
+ * complete because its writer has begun a record in another stream.
  */
 void perfrec_settle(struct perfrec *perfrec, unsigned int src,
 		    unsigned int channel, uint64_t offset);
@@ -449,7 +449,7 @@ bool perfrec_unfinished(const struct perfrec *perfrec, unsigned int src, unsigne
  * stream
  * @perfrec:	decoder
  * @owner:	thread id
- * @channel:	streams of this channel without a named thread also belong to the thread
+ * @channel:	streams of this channel that do not name a thread are treated as the thread's
  * @before:	offset in the file, in bytes; only records before it are passed on
  */
 void perfrec_settle_thread(struct perfrec *perfrec, uint32_t owner,

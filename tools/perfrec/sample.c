@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Decodes what precedes a sample (its thread, its callers, and its stack): see stream.h. */
+/* Decodes the items that precede a sample (thread, callers, and stack): see stream.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 /* Maximum number of values in a stack, including the registers. */
 #define VALUES_MAX	(SIFIVE_TRACE_STACK_REGISTERS + SIFIVE_TRACE_STACK_MAX / 8)
 
-/* Begin a stack that follows @callers callers in the kernel. */
+/* Begin a stack, after @callers callers in the kernel. */
 static void keep_stack(struct perfrec *perfrec, struct stream *stream, const struct store *word,
 		       unsigned int callers)
 {
@@ -83,7 +83,7 @@ static uint64_t *stack_value(struct perfrec_stack *stack, unsigned int i)
 	       &stack->word[i - SIFIVE_TRACE_STACK_REGISTERS];
 }
 
-/* End a complete stack, whose sample follows. */
+/* End a complete stack before its sample. */
 static void end_stack(struct perfrec *perfrec, struct stream *stream)
 {
 	stream->state = stream->around;
@@ -95,7 +95,9 @@ static void end_stack(struct perfrec *perfrec, struct stream *stream)
 	stream->record.callers = perfrec->ops->stack(perfrec->context, stream->stack);
 }
 
-/* Decode a value, or a part of one. Return false if @word is neither, so that the stack ends. */
+/*
+ * Decode a value or a part of one. Return false if @word is neither and therefore ends the stack.
+ */
 static bool stack_word(struct perfrec *perfrec, struct stream *stream, const struct store *word)
 {
 	if (word->bytes == 4 && stream->values < VALUES_MAX) {
@@ -120,7 +122,7 @@ static bool stack_word(struct perfrec *perfrec, struct stream *stream, const str
 	return true;
 }
 
-/* Decode a thread's id, or what follows it. Return false if @word is not a part of either. */
+/* Decode a thread's id, or the next item's first word. Return false if @word is neither. */
 static bool thread_word(struct perfrec *perfrec, struct stream *stream, const struct store *word)
 {
 	stream->caller_words++;

@@ -33,17 +33,17 @@ enum state {
 };
 
 /*
- * In a record's flags until it is passed on: the store that ends it does not fit, so the upper part
- * of its last counter may be lost.
+ * Set in a record's flags until it is passed on: the store that ends the record does not fit, so
+ * the upper part of its last counter may be lost.
  */
 #define UNSURE		(1u << 15)
-/* Likewise: records may be missing after it. */
+/* Likewise: records may be missing after the record. */
 #define DOUBTED		(1u << 14)
 
 struct stream {
 	enum state		state;
 	struct stream		*next;
-	/* Entries of @headers: the current header (or NULL) and the one being read. */
+	/* Entries of @headers: the current header (or NULL) and the header that is being read. */
 	const struct perfrec_header *header;
 	struct perfrec_header	*reading;
 	uint64_t		header_words;
@@ -52,7 +52,7 @@ struct stream {
 	struct perfrec_record	record;
 	/* The record began after a loss, so its words may be the rest of a header. */
 	bool			doubtful;
-	/* The low words of the addresses, as transmitted. */
+	/* The lower words of the addresses, as transmitted. */
 	uint32_t		low[2];
 	bool			upper_seen;
 	/*
@@ -70,7 +70,7 @@ struct stream {
 	 * latest record.
 	 */
 	uint16_t		lost;
-	/* A mark's kind, the state in which the mark began, and its file offset. */
+	/* A mark's kind, the state before the mark, and the mark's file offset. */
 	uint8_t			mark;
 	enum state		around;
 	uint64_t		mark_offset;
@@ -91,7 +91,7 @@ struct stream {
 	unsigned int		values;
 	unsigned int		parts;
 	struct perfrec_stack	*stack;
-	/* @value and @address belong to the stream's previous record. */
+	/* @value and @address are those of the stream's previous record. */
 	bool			previous;
 	uint64_t		value[PERFREC_COUNTERS];
 	/* Number of records since the header. */
@@ -108,7 +108,7 @@ struct stream {
 struct perfrec {
 	const struct perfrec_ops *ops;
 	void			*context;
-	/* Header for streams without one, or NULL to guess it; and whether this is a ring. */
+	/* Header for streams without one, or NULL to guess it; and whether the trace is a ring. */
 	struct perfrec_header	*assumed;
 	bool			ring;
 	uint64_t		interval[PERFREC_CHANNELS];
@@ -166,19 +166,21 @@ void header_lose(struct stream *stream, enum perfrec_reason reason);
 /** header_is_count_type() - return whether @value can be a header's count type, with its flags */
 bool header_is_count_type(uint32_t value);
 
-/** sample_begun() - return whether what precedes a sample has begun, but not the sample itself */
+/** sample_begun() - return whether the stream is within the items that precede a sample */
 static inline bool sample_begun(const struct stream *stream)
 {
 	return stream->state >= THREAD && stream->state <= STACK;
 }
 
-/** sample_begin() - begin what precedes a sample, with its first word: perfrec_is_callers() */
+/**
+ * sample_begin() - begin the items that precede a sample; perfrec_is_callers() is true for @word
+ */
 void sample_begin(struct perfrec *perfrec, struct stream *stream, const struct store *word);
 
 /** sample_word() - decode one more word; return false if it does not fit, or begins the sample */
 bool sample_word(struct perfrec *perfrec, struct stream *stream, const struct store *word);
 
-/** sample_lose() - drop what precedes a sample */
+/** sample_lose() - drop the items that precede a sample */
 void sample_lose(struct stream *stream, enum perfrec_reason reason);
 
 #endif /* SIFIVE_TRACE_STREAM_H */

@@ -28,7 +28,7 @@ static bool is_wanted(const struct sifive_reader *reader, enum sifive_event_kind
 	return reader->wanted & kind;
 }
 
-/* Return the next free slot. This can block until the caller has taken earlier events. */
+/* Return the next free slot. Can block until the caller has taken earlier events. */
 static struct reader_slot *begin(struct sifive_reader *reader, enum sifive_event_kind kind)
 {
 	struct reader_slot *slot;
@@ -210,7 +210,7 @@ void reader_set_ops(struct sifive_reader *reader)
 		.lost = on_lost,
 		.step = on_step,
 		.leave = on_leave,
-		/* If this is not set, a message reports that points are left out. */
+		/* Without this callback, a message reports that points are left out. */
 		.recorded = is_wanted(reader, SIFIVE_EVENT_POINT) ? on_recorded : NULL,
 		.span = on_span,
 		.pause = on_pause,

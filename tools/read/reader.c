@@ -2,9 +2,9 @@
 /*
  * Implements readers: see sifive_trace_read.h.
  *
- * The decoder calls back for each event, but the caller pulls events. Therefore a thread of the
- * reader runs the decoder until there are READER_EVENTS events, and then waits while the caller
- * takes them. Because the two threads take turns, they need no other synchronization.
+ * The decoder invokes a callback for each event, but the caller pulls events. Therefore, a thread
+ * of the reader runs the decoder until READER_EVENTS events are available, then waits while the
+ * caller takes them. The two threads take turns and need no other synchronization.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "../command.h"
 #include "reader.h"
 
-/* Options that only the command has. */
+/* Options of the command that readers do not support. */
 static const char * const excluded[] = { "color", "jobs", "no-pager", "quiet", "strict" };
 
 static const struct cli_option * const tables[] = {
@@ -28,7 +28,7 @@ struct sifive_reader *sifive_reader_new(void)
 	if (!reader)
 		return NULL;
 	options_init(&reader->options);
-	/* One thread per reader: a caller that wants more parallelism creates several readers. */
+	/* Use one thread per reader: for more parallelism, a caller creates several readers. */
 	reader->options.trace.jobs = 1;
 	reader->options.trace.watched = true;
 	reader->options.strict = true;
@@ -45,7 +45,7 @@ struct sifive_reader *sifive_reader_new(void)
 	return reader;
 }
 
-/* Add a line. Its newline is added only when another line follows. */
+/* Add a line. Its newline is added with the next line. */
 static void keep_message(void *context, const char *text)
 {
 	struct sifive_reader *reader = context;
@@ -95,7 +95,7 @@ static int set_option(struct sifive_reader *reader, const char *name, const char
 	if (reader->opened)
 		return usage_error("%s: the trace is open: set options before opening it", name);
 	if (!option)
-		return usage_error("no option \"%s\" for reading a trace", name);
+		return usage_error("unknown option \"%s\" for reading a trace", name);
 	if (!option->value != !value)
 		return value ? usage_error("%s takes no value", name) :
 			       usage_error("%s needs a value: %s", name, option->value);
@@ -200,7 +200,7 @@ static void start(struct sifive_reader *reader)
 	}
 }
 
-/* Wait until there are events, or the trace has ended. */
+/* Wait until events are available or the trace has ended. */
 static void wait_for_events(struct sifive_reader *reader)
 {
 	pthread_mutex_lock(&reader->lock);

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* The library exports only what this header declares. */
+/* The library exports only the functions that this header declares. */
 #pragma GCC visibility push(default)
 #include <sifive_trace_read.h>
 #pragma GCC visibility pop
@@ -14,7 +14,7 @@
 #include "analysis.h"
 #include "options.h"
 
-/* Maximum number of events that the reading thread passes to the caller in one turn. */
+/* Maximum number of events that the reading thread passes to the caller at a time. */
 #define READER_EVENTS	128
 /* Maximum size of all stored messages, in bytes; lines that do not fit are dropped. */
 #define READER_MESSAGES	(64u << 10)
@@ -31,19 +31,18 @@ struct reader_slot {
 /**
  * struct sifive_reader - a reader
  * @options:	options for the trace, with their strings in @text
- * @wanted:	kinds of events that the caller wants
+ * @wanted:	kinds of events to return to the caller
  * @ops:	callbacks that create these events; their context is the reader
  * @opened, @started, @ended, @failed: progress of the reader
  * @complete:	return value of sifive_reader_complete()
- * @slot:	events; those from @at up to, but excluding, @filled have not been taken by the
- *		caller yet
+ * @slot:	events; the caller has not taken those from @at up to, but excluding, @filled
  * @thread:	thread that reads the trace while the caller waits for events, and otherwise waits
  *		for the caller, so the two never use shared data at the same time. It exists from
  *		@started until the end of sifive_reader_free().
  * @lock:	protects @callers, @ended and @cancelled
  * @turn:	signals changes of the members under @lock
- * @callers:	set while it is the caller's turn
- * @cancelled:	set to make the thread end
+ * @callers:	set during the caller's turn
+ * @cancelled:	set to end the thread
  * @messages:	all lines; the latest begins at @latest
  */
 struct sifive_reader {
