@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Builds everything that the virtual board needs, in the cache. Argument: the file to which the
-# results are written, as the shell assignments QEMU, KERNEL and CACHE.
+# Builds in the cache everything that the virtual board requires. Argument: the file to which the
+# results are written, as shell assignments to QEMU, KERNEL and CACHE.
 
 . "$(dirname "$0")/common.sh"
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# Shared by the set-up scripts: the cache, progress reports, and apt state for other Debian
-# suites, which leaves the machine's own apt alone.
+# Shared by the set-up scripts: the cache, progress reports, and apt state for other Debian suites,
+# which is separate from the machine's.
 
 set -euo pipefail
 
@@ -21,8 +21,8 @@ die() {
 	exit 1
 }
 
-# step NAME COMMAND...: run a long command and write its output to a log. Print the step's name and
-# then its duration on standard error or, after a failure, the end of the log.
+# step NAME COMMAND...: run a long command and write its output to a log. Print the step's name to
+# standard error, followed by its duration or, after a failure, the end of the log.
 step() {
 	local label=$1 log start rc=0 tick
 	shift
@@ -30,7 +30,7 @@ step() {
 	start=$SECONDS
 	printf '  %-52s ' "$label" >&2
 	(
-		# The sleep must not keep our output open after the step.
+		# After the step, a remaining sleep must not keep this script's output open.
 		while sleep 60 >/dev/null 2>&1; do
 			printf '[%d s] ' $((SECONDS - start)) >&2
 		done
@@ -59,8 +59,8 @@ digest() {
 	done | sha256sum | cut -c1-12
 }
 
-# version PACKAGE, source_version PACKAGE: print the newest version in the suite. Read all of
-# apt's output, because closing the pipe early would count as a failure.
+# version PACKAGE, source_version PACKAGE: print the newest version in the suite. Read all of apt's
+# output, because closing the pipe early would be reported as a failure.
 version() {
 	apt-cache "${aptopts[@]}" show "$1" |
 		awk '/^Version:/ && !v { v = $2 } END { print v }'
@@ -76,8 +76,8 @@ publish() {
 	if [ -e "$2" ]; then rm -rf "$1"; else mv -T "$1" "$2"; fi
 }
 
-# use_suite SUITE DIR ARCHITECTURES [TYPE]...: make the functions below use that suite, for
-# these architectures, with apt's state in DIR. Each TYPE is a kind of list: deb, deb-src.
+# use_suite SUITE DIR ARCHITECTURES [TYPE]...: select the suite and the architectures for the
+# functions below, with apt's state in DIR. Each TYPE is a type of list: deb, deb-src.
 use_suite() {
 	suite=$1 aptdir=$2 architectures=$3
 	shift 3
@@ -101,7 +101,7 @@ use_suite() {
 
 use_suite trixie "$cache/apt" amd64,riscv64 deb deb-src
 
-# Print the machine's own mirror of Debian's main archive.
+# Print the machine's mirror of Debian's main archive.
 mirror() {
 	local uri=${SIFIVE_TRACE_MIRROR:-}
 	[ -n "$uri" ] || uri=$(apt-get indextargets --format '$(REPO_URI) $(COMPONENT) $(SUITE)' \
@@ -114,7 +114,7 @@ mirror() {
 	printf '%s\n' "${uri%/}"
 }
 
-# Age in minutes at which lists are fetched again.
+# Age in minutes above which lists are fetched again.
 lists_age=1440
 
 apt_state_fresh() {
@@ -151,7 +151,7 @@ unverified_riscv64() {
 	if [ "${SIFIVE_TRACE_UNVERIFIED:-}" != yes ]; then
 		echo "$uri: the package lists were not fetched. If an index has an unexpected" \
 			"size or hash, the mirror is being synchronized: try again later, name" \
-			"another one in SIFIVE_TRACE_MIRROR, or use the virtual board's packages" \
+			"a different mirror in SIFIVE_TRACE_MIRROR, or use the virtual board's packages" \
 			"unverified with SIFIVE_TRACE_UNVERIFIED=yes."
 		return 1
 	fi
@@ -164,8 +164,8 @@ unverified_riscv64() {
 		apt_update
 }
 
-# deb_files PACKAGE...: print apt's names for the files of the newest packages, in any order; fail
-# if a package does not exist.
+# deb_files PACKAGE...: print apt's file names of the newest packages, in any order; fail if a
+# package does not exist.
 deb_files() {
 	local files
 	files=$(apt-cache "${aptopts[@]}" show --no-all-versions "$@" | awk '
@@ -174,7 +174,7 @@ deb_files() {
 		/^Architecture:/ { arch = $2 }
 		/^$/ { print name "_" version "_" arch ".deb" }') &&
 		[ "$(sort -u <<<"$files" | wc -l)" -eq "$(printf '%s\n' "$@" | sort -u | wc -l)" ] ||
-		die "not all of these packages are in $suite: $*"
+		die "$suite lacks some of these packages: $*"
 	printf '%s\n' "$files"
 }
 

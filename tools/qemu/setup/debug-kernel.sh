@@ -12,7 +12,7 @@ config=$here/debug-kernel.config
 configure() {
 	make -C "$stock/source" O="$out.tmp/headers" ARCH=riscv \
 		CROSS_COMPILE="$cross" KCONFIG_ALLCONFIG="$config" allnoconfig
-	# Fail if Kconfig did not accept an option of the fragment.
+	# Fail if Kconfig rejected an option of the fragment.
 	local line missing=0
 	while read -r line; do
 		case $line in CONFIG_*) ;; *) continue ;; esac
@@ -27,7 +27,7 @@ compile() {
 		CROSS_COMPILE="$cross" -j "$jobs" Image modules
 }
 
-# Keep only what is needed to boot and to build modules.
+# Keep only the files needed to boot and to build modules.
 install_kernel() {
 	cp "$out.tmp/headers/arch/riscv/boot/Image" "$out.tmp/vmlinux"
 	make -s -C "$stock/source" O="$out.tmp/headers" ARCH=riscv kernelrelease \
@@ -48,7 +48,7 @@ if [ ! -d "$out" ]; then
 	exec 9>"$cache/debug-kernel.lock"
 	flock 9
 fi
-# Another process may have created the directory before this one got the lock.
+# Another process may have created the directory before this process acquired the lock.
 if [ ! -d "$out" ]; then
 	rm -rf "$out.tmp"
 	mkdir -p "$out.tmp"

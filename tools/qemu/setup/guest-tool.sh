@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# Shared by the scripts that fetch a tool for the board, as a Debian riscv64 package, with
-# the shared libraries that it loads and their loader, which the board's root lacks. Source
-# common.sh first.
+# Shared by the scripts that fetch a tool for the board: its Debian riscv64 package, the shared
+# libraries that it loads, and their loader. The board's root contains neither libraries nor a
+# loader. Source common.sh first.
 
-# guest_libraries PACKAGE: print those dependencies of the package that contain libraries.
+# guest_libraries PACKAGE: print the package's dependencies that contain libraries.
 guest_libraries() {
 	apt-cache "${aptopts[@]}" depends --recurse --important "$1:riscv64" |
 		grep -E '^(lib.*|zlib1g):riscv64$' | grep -vE -- '-(stdlib|minimal|modules|common):' |
@@ -37,8 +37,8 @@ guest_unpack() {
 	debs "$1/root" "$2:riscv64" $(guest_libraries "$2")
 }
 
-# guest_tool NAME PACKAGE: create the tool's directory in the cache with "fetch DIR", unless the
-# directory exists, and print its path.
+# guest_tool NAME PACKAGE: print the path of the tool's directory in the cache, which "fetch DIR"
+# creates if it does not exist.
 guest_tool() {
 	local name=$1 version out
 	version=$(version "$2:riscv64")
@@ -49,7 +49,7 @@ guest_tool() {
 		exec 9>"$cache/$name.lock"
 		flock 9
 	fi
-	# Another process may have created the directory before this one got the lock.
+	# Another process may have created the directory before this process acquired the lock.
 	if [ ! -d "$out" ]; then
 		rm -rf "$out.tmp"
 		mkdir -p "$out.tmp"

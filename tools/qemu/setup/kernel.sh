@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # The board's software: Debian's stock riscv64 kernel with its headers, OpenSBI, busybox, and the
-# kernel's source package, of which builds and tests use kselftest and checkpatch. Prints the
-# directory:
+# kernel's source package, which contains kselftest and checkpatch. Prints the directory:
 #
 #	vmlinux		the stock kernel		headers/	to build modules
 #	fw_dynamic.bin	OpenSBI				modules/	9p, decompressed
 #	busybox		static, riscv64			source/		Linux source
 #	kselftest/	harness and lib.mk		release		uname -r
-#	kernel.env	versions of all of it
+#	kernel.env	versions of all parts
 
 . "$(dirname "$0")/common.sh"
 
@@ -45,7 +44,7 @@ fetch_source() {
 	cp "$out.tmp/source/tools/testing/selftests/run_kselftest.sh" "$out.tmp/kselftest/"
 }
 
-# The headers' makefiles refer to /usr/src: change that to the path in the cache.
+# Replace /usr/src in the headers' makefiles by the path in the cache.
 relocate_headers() {
 	local f
 	for f in "$out.tmp/root/usr/src/linux-headers-$release/Makefile" \
@@ -91,7 +90,7 @@ if [ ! -d "$out" ]; then
 	exec 9>"$cache/kernel.lock"
 	flock 9
 fi
-# Another process may have created the directory before this one got the lock.
+# Another process may have created the directory before this process acquired the lock.
 if [ ! -d "$out" ]; then
 	rm -rf "$out.tmp"
 	mkdir -p "$out.tmp"

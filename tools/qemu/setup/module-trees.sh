@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Kernel trees to compile modules in: of Debian 12 and 13, of testing, and of experimental if its
-# kernel is newer; for gcc, for clang, without RISC-V's perf driver, and for 32-bit. Argument:
-# the stock kernel's directory. Prints the name of a file with a line for each:
+# Prepares kernel trees in which modules can be compiled: of Debian 12 and 13, of testing, and of
+# experimental if its kernel is newer; for gcc, for clang, without RISC-V's perf driver, and for
+# 32-bit. Argument: the stock kernel's directory. Prints the name of a file with a line for each:
 #
 #	SUITE VERSION VARIANT tree DIRECTORY
 #	SUITE VERSION VARIANT none REASON
 #
-# The trees are configured from the suites' source packages but never built, so the symbols of a
-# built kernel that modules need are missing.
+# The trees are configured from the suites' source packages but not built, so they lack the exported
+# symbols of a built kernel.
 
 . "$(dirname "$0")/common.sh"
 
@@ -16,7 +16,7 @@ stock=${1:?stock kernel directory}
 config=$here/module-tree.config
 list=$cache/module-trees.list
 
-# Fetch the suite's package lists; if that fails, old lists suffice.
+# Fetch the suite's package lists. If that fails, use the old lists.
 have_lists() {
 	apt_state_fresh || (step "package lists of $suite" apt_state) ||
 		[ -n "$(find "$aptdir/lists" -name '*_Packages*' -print -quit)" ]
@@ -42,8 +42,8 @@ unpack_source() {
 	publish "$source.tmp" "$source"
 }
 
-# Print the value of LLVM= for an installed clang that can build this kernel; fail if there is
-# none.
+# Print the value of LLVM= for an installed clang that can build this kernel; fail if none is
+# installed.
 clang_for() {
 	local need have suffix
 	need=$(ARCH=riscv SRCARCH=riscv "$source/scripts/min-tool-version.sh" llvm)
@@ -69,7 +69,7 @@ wanted() {
 	esac >"$out.tmp/$1/wanted.config"
 }
 
-# granted TREE: fail if Kconfig did not accept a requested option, except those that 6.1 lacks.
+# granted TREE: fail if Kconfig rejected a requested option, except options that 6.1 lacks.
 granted() {
 	local line lacking='NONPORTABLE|CPU_PM|SUSPEND'
 	grep '^CONFIG_' "$1/wanted.config" | grep -vE "_($lacking)=" | while read -r line; do
@@ -91,7 +91,7 @@ prepare() {
 
 row() { printf '%s %s %s %s %s\n' "$suite" "$version" "$@"; }
 
-# prepare_all VARIANT...: prepare the trees for gcc and, if possible, clang.
+# prepare_all VARIANT...: prepare the trees for gcc and, if available, clang.
 prepare_all() {
 	local llvm variant
 	for variant in gcc "$@"; do
@@ -121,7 +121,7 @@ trees() {
 	[ -d "$out/clang" ] && row clang tree "$out/clang" || row clang none "$(clang_for)"
 }
 
-# trees_of SUITE ARCHITECTURES VARIANT...: like trees, for the newest kernel source package of a
+# trees_of SUITE ARCHITECTURES VARIANT...: like trees, but for the newest kernel source package of a
 # suite.
 trees_of() {
 	local series version=- source
@@ -153,7 +153,8 @@ newer() {
 	[ -n "$1" ] && [ "$1" != "$last" ] && printf '%s\n' "$last" "$1" | sort -CV
 }
 
-# All kernels are prepared in all variants, except the stock kernel: for gcc and clang only.
+# Prepare all kernels in all variants, except the stock kernel, which is prepared only for gcc and
+# clang.
 make_list() {
 	trees_of bookworm amd64 no-pmu rv32
 	suite=trixie version=$(cut -d' ' -f2 <(grep ^kernel "$stock/kernel.env")) \

@@ -24,7 +24,7 @@ declare -A parts=(
 		libglib2.0-dev libfdt-dev zlib1g-dev libattr1-dev
 		flex bison bc device-tree-compiler kmod dpkg-dev xz-utils libssl-dev
 		libelf-dev rsync perl ca-certificates patch'
-	# Use clang 19, because new kernels do not support older versions.
+	# New kernels require clang 19.
 	[check]='ccache git g++ sparse dt-schema shellcheck clang lld llvm libclang-rt-dev
 		clang-19 lld-19 llvm-19 bolt-19 lcov afl++ babeltrace2 time chromium firefox-esr
 		python3 valgrind debhelper dh-dkms fakeroot lintian zsh fish golang-go'
@@ -49,7 +49,7 @@ missing_of() {
 	done | sort -u
 }
 
-# known PACKAGE...: print those of the packages that this release contains.
+# known PACKAGE...: print the packages that this release contains.
 known() {
 	apt-cache policy "$@" | awk '
 		/^[^ ].*:$/ { name = $1; sub(":$", "", name) }
@@ -66,8 +66,8 @@ done
 mapfile -t missing < <(missing_of "$@")
 [ ${#missing[@]} -gt 0 ] || exit 0
 
-# Print the name of a file that marks the missing packages as absent from this release. The name
-# changes with the package lists, so that the packages are then looked up again.
+# Print the name of a file whose existence means that this release lacks the missing packages. The
+# name depends on the package lists, so that the packages are looked up again when the lists change.
 absent() {
 	printf '%s/absent-%s\n' "$cache" \
 		"$(digest "${missing[*]}" "$(stat -c %Y /var/lib/apt/lists)")"
@@ -86,6 +86,6 @@ mapfile -t here < <(known "${missing[@]}")
 mapfile -t missing < <(missing_of "$@")
 if [ ${#missing[@]} -gt 0 ]; then
 	[ "$*" = check ] || die "this release has no ${missing[*]}"
-	printf '  not in this release, their tests are skipped: %s\n' "${missing[*]}" >&2
+	printf ' not in this release; their tests are skipped: %s\n' "${missing[*]}" >&2
 	touch "$(absent)"
 fi

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The perf tool of the board's kernel: Debian's riscv64 package, and the shared
-# libraries that it loads. Prints the directory:
+# Fetches the perf tool of the board's kernel: Debian's riscv64 package, and the shared libraries
+# that it loads. Prints the directory:
 #
-#	perf		runs the tool on the board, wherever the directory is mounted
+#	perf		runs the tool on the board, whatever the directory's mount point
 #	perf.bin	the tool
 #	lib/		its libraries and their loader
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The sources of Debian programs in the board's file system (root.sh), to compile with
+# Fetches the sources of Debian programs in the board's file system (root.sh), to be compiled with
 # instrumentation. Prints the directory:
 #
 #	lua5.4, zstd, pigz	the sources
@@ -35,7 +35,7 @@ if [ ! -e "$out" ]; then
 	exec 9>"$cache/programs.lock"
 	flock 9
 fi
-# Another process may have created the directory before this one got the lock.
+# Another process may have created the directory before this process acquired the lock.
 if [ ! -e "$out" ]; then
 	tmp=$cache/programs.tmp
 	rm -rf "$tmp"

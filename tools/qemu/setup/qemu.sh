@@ -3,9 +3,9 @@
 # Builds the emulator: Debian's QEMU source with our device model and the changes in
 # tools/qemu/patches.
 #
-# Prints the path of the binary. The source tree and its objects are kept in the cache, so after a
-# change to the model only the changed file is compiled. The name of the finished binary contains
-# a digest of all its inputs.
+# Prints the path of the binary. The source tree and its objects are kept in the cache, so that
+# after a change to the model, only the changed file is compiled. The name of the finished binary
+# contains a digest of all its inputs.
 
 . "$(dirname "$0")/common.sh"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# A file system of Debian for riscv64 with a few programs to trace, as an ext4 image.
-# Argument: the stock kernel's directory. Prints the image's path.
+# Creates an ext4 image with a Debian file system for riscv64 and a few programs to trace. Argument:
+# the stock kernel's directory. Prints the image's path.
 #
 # The packages are unpacked here and configured on the board, because this machine cannot run
 # their programs.
@@ -31,9 +31,9 @@ unpack() {
 		"$suite" "$tmp/root" "$mirror"
 }
 
-# debootstrap verifies its mirror. If apt uses an unverified index (see common.sh), give
-# debootstrap a mirror with that index, and put the packages into debootstrap's cache, which it
-# searches first.
+# debootstrap verifies its mirror. If apt uses an unverified index (see common.sh), provide
+# debootstrap with a mirror that has this index, and put the packages into debootstrap's cache,
+# which it searches first.
 unpack_unverified() {
 	local index=main/binary-riscv64/Packages.xz tree=$aptdir/unverified from=$mirror
 	local release=$tree/dists/$suite path file
@@ -75,7 +75,7 @@ if [ ! -e "$out" ]; then
 	exec 9>"$cache/root.lock"
 	flock 9
 fi
-# Another process may have created the image before this one got the lock.
+# Another process may have created the image before this process acquired the lock.
 if [ ! -e "$out" ]; then
 	tmp=$cache/root.tmp
 	rm -rf "$tmp"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The newest kernel of Debian testing for the board, with its modules, headers and busybox.
+# Fetches the newest kernel of Debian testing for the board, with its modules, headers and busybox.
 # Argument: the stock kernel's directory. Prints a directory with the same layout (see kernel.sh),
 # or nothing if the kernel cannot be fetched.
 
@@ -36,7 +36,7 @@ fetch() {
 }
 
 # Print the code generation options that the suite's compiler and assembler support, but this
-# machine's do not. None of these options changes a structure.
+# machine's do not. None of the options affects the layout of a structure.
 beyond_compiler() {
 	local can='^CONFIG_(CC|AS|LD|TOOLCHAIN|GCC)_[A-Z0-9_]*='
 	comm -23 <(grep -E "$can" "$out.tmp/headers/.config" | sort) \
@@ -44,8 +44,8 @@ beyond_compiler() {
 		sed -nE '/_VERSION/d; s/=.*//; p; s/CONFIG_TOOLCHAIN_HAS_/CONFIG_RISCV_ISA_/p'
 }
 
-# The headers' makefile refers to /usr/src. The modpost of the kbuild package needs the suite's C
-# library, so use the modpost of the tree, which was built here.
+# Replace /usr/src in the headers' makefile. Use the tree's modpost, which was built here, because
+# that of the kbuild package requires the suite's C library.
 fit_headers() {
 	local option
 	ln -s "root/usr/src/linux-headers-$release" "$out.tmp/headers"
@@ -73,7 +73,7 @@ if [ ! -d "$out" ]; then
 	exec 9>"$cache/testing-kernel.lock"
 	flock 9
 fi
-# Another process may have created it before this one got the lock.
+# Another process may have created the directory before this process acquired the lock.
 if [ ! -d "$out" ]; then
 	rm -rf "$out.tmp"
 	mkdir -p "$out.tmp"

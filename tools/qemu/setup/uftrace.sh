@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# uftrace, for comparison: Debian's riscv64 package, and the shared libraries that it
+# Fetches uftrace, for comparison: Debian's riscv64 package, and the shared libraries that it
 # loads. Prints the directory:
 #
-#	uftrace		the tool	lib/	what it and its programs load
+#	uftrace		the tool	lib/	the libraries of its programs, and their loader
 
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/guest-tool.sh"
