@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Shared by the files of the bare-metal tests. */
+/* Declarations shared by the files of the bare-metal tests. */
 #ifndef BARE_H
 #define BARE_H
 
@@ -13,10 +13,10 @@ void tell(const char *what, unsigned int value);
 /* Called by start.S on hart 0. */
 int main(void);
 
-/* Called by start.S on each trap; registers[n] is restored to xn. */
+/* Called by start.S on each trap; on return, xn is restored from registers[n]. */
 void trapped(unsigned long *registers, unsigned long cause, unsigned long pc);
 
-/* Defined in board.c; the compiler also generates calls to these. */
+/* Defined in board.c; the compiler also generates calls to these functions. */
 void *memset(void *to, int value, size_t size);
 void *memcpy(void *to, const void *from, size_t size);
 
@@ -24,7 +24,7 @@ void *memcpy(void *to, const void *from, size_t size);
 void result(bool ok, const char *what);
 void results_end(void);
 
-/* Function that start.S calls on hart 1; start_second() sets it and wakes hart 1. */
+/* The function that start.S calls on hart 1. start_second() sets it, then wakes hart 1. */
 extern void (*volatile second_hart)(void);
 void start_second(void (*function)(void));
 

@@ -132,7 +132,7 @@ static bool is_possible(const void *arg, unsigned int event, unsigned int number
 	return ((const uint32_t *)arg)[event] >> number & 1;
 }
 
-/* Check that each event gets a suitable counter, regardless of the order of the events. */
+/* Check that each event is assigned a suitable counter, whatever the order of the events. */
 static bool all_chosen(const uint32_t *possible, unsigned int count)
 {
 	uint32_t list[6], taken;
@@ -168,7 +168,7 @@ static void test_choose(void)
 	static const uint32_t none[] = { 3 << 3, 3 << 3, 3 << 3 };
 
 	result(all_chosen(two, 2) && all_chosen(chain, 3) && all_chosen(ring, 4) &&
-	       all_chosen(any, 6), "each event gets a counter, in any order");
+	       all_chosen(any, 6), "each event is assigned a counter, in any order");
 	result(!all_chosen(none, 3), "no two events share a counter");
 }
 
@@ -265,7 +265,7 @@ static void test_timer(void)
 	hand_out_own("timer");
 	result(run_timer(BUFFER / 2, 1, 5), "no interval is shorter than 100 us");
 	hand_out_own("shortest");
-	/* With half as many ticks per second, a second takes half as long. */
+	/* At half the true rate, the interval lasts half as long. */
 	perfClintHz = MTIME_HZ / 2;
 	result(run_timer(3 * BUFFER / 2, 1000, 50), "the program can set the clock's rate");
 	perfClintHz = MTIME_HZ;
@@ -280,7 +280,7 @@ static void set_interrupts(bool on)
 		__asm__ volatile("csrci mstatus, 8" : : : "memory");
 }
 
-/* Number of clock ticks that one or two records take. */
+/* Clock ticks in which one or two records can be written. */
 #define NEAR	10
 
 /*
@@ -328,7 +328,7 @@ static uintptr_t trap_vector(void)
 	return vector;
 }
 
-/* A trap with another cause goes to the program's own handler, and mtvec is then restored. */
+/* A trap with any other cause is passed to the program's own handler, and mtvec is restored. */
 static void test_other_trap(uintptr_t own)
 {
 	const uint8_t number = NO_COUNTER;
@@ -341,9 +341,9 @@ static void test_other_trap(uintptr_t own)
 			       1000) && !perfTraceOn();
 	result(ok && trap_vector() != own, "the timer sets mtvec");
 	perf_counters_read(&number, 1, NULL, &value);
-	result(value == 7, "the program receives its own traps");
+	result(value == 7, "the program handles other traps");
 	result(trap_vector() == own, "the timer restores mtvec");
-	result(!perfTraceOff(), "a trap of the program itself does not end the trace");
+	result(!perfTraceOff(), "a trap that the program handles does not end the trace");
 }
 
 /* Records that do not fit are dropped; earlier ones are kept. */
@@ -390,7 +390,7 @@ int main(void)
 {
 	const uintptr_t own = trap_vector();
 
-	result(reads_are_whole(), "a read of a counter never mixes two halves");
+	result(reads_are_whole(), "a counter read never combines halves of different values");
 	test_refuses();
 	test_choose();
 	test_refuses_events();

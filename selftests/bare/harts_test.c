@@ -172,7 +172,7 @@ static const struct part {
 } parts[] = {
 	{ timers, "the timers of both harts write records", { "timers0", "timers1" } },
 	{ together, "both harts record in each round", { "together0", "together1" } },
-	{ switching, "tracing can be turned on and off at any time",
+	{ switching, "each hart can turn tracing on and off at any time",
 	  { "switching0", "switching1" } },
 	{ in_turn, "the second hart records after the first is done", { "turns0", "turns1" } },
 	{ storm, "tracing can be toggled until the buffer is nearly full",
@@ -189,8 +189,8 @@ static void run_part(unsigned int i)
 	struct hart *hart = &harts[id];
 
 	/*
-	 * Each part requests another size, for which the library allocates a separate buffer, so
-	 * all captures are kept.
+	 * Each part requests a different size, so the library allocates a separate buffer and all
+	 * captures are kept.
 	 */
 	hart->size = BUFFER + 1024 * i;
 	hart->ok = part->run(hart, id);

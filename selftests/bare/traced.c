@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Functions whose entries and exits the compiler's hooks record. */
+/* Functions compiled with hooks, which record their entries and exits. */
 #include "bare.h"
 
 unsigned int fib(unsigned int n)

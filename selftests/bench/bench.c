@@ -7,13 +7,13 @@
  *			KIND LIST TYPE MODE THREAD ADDRESS then the four numbers; LIST
  *			is a number of counters, or their names;
  *			then "switch": the user-mode instructions and the ioctls that
- *			it takes to turn tracing on and off
+ *			are needed to turn tracing on and off
  *	bench targets	only the records that have a target
  *	bench nocode	one kind of record, in a program that may not map executable
  *			memory
  *	bench room	one kind of record, for encoders that cannot stall; then, on
- *			CPU 1, whose encoder is slow, "messages": the number of
- *			messages made and lost
+ *			CPU 1, whose encoder is slow, "messages": the
+ *			numbers of messages sent and lost
  *
  * ADDRESS is 32 or 64, depending on the program's link addresses. Run this program on an otherwise
  * idle CPU.
@@ -114,7 +114,7 @@ static void say(const char *kind, const char *list, int type, bool poll, enum ho
 	fflush(stdout);
 }
 
-/* Unlike the number of accesses, the number of bytes depends on the counters' values. */
+/* The counters' values affect the number of bytes, but not the number of accesses. */
 static bool same(const struct monitor_accesses *before,
 		 const struct monitor_accesses *after, uint64_t bytes,
 		 struct cost *cost)
@@ -139,7 +139,7 @@ static bool same(const struct monitor_accesses *before,
 									\
 	do {								\
 		if (!tries_--)						\
-			errx(1, "accesses differ from record to record"); \
+			errx(1, "the number of accesses differs from record to record"); \
 		bytes_ = captured();					\
 		monitor_read("te0", &before_);				\
 		for (int e_ = 0; e_ < METER_CALLS; e_++)		\

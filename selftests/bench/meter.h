@@ -38,10 +38,10 @@ uint64_t meter_instret(void)
 /* instret, as read in the body of each function of traced.c. */
 extern volatile uint64_t meter_middle;
 
-/* Return the median of the values, which are sorted. */
+/* Sort the values, and return their median. */
 uint64_t meter_median(uint64_t *values, size_t count);
 
-/* Return the median of the measurements, which are sorted. */
+/* Sort the measurements, and return their median. */
 uint64_t meter_cost(struct meter *meter);
 
 /* Return the cost of an empty statement, to be subtracted. */

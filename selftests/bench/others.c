@@ -92,7 +92,7 @@ static void run_read(void)
 		open_event(i, fd);
 	METER(&meter, (void)!read(fd, values, sizeof(values)));
 	if (read(fd, values, sizeof(values)) != sizeof(values) || values[0] != 7)
-		errx(1, "a group does not have seven values");
+		errx(1, "the group's read() did not return seven values");
 	say("read-7", meter_cost(&meter) - nothing, 0);
 }
 

@@ -6,8 +6,8 @@
  *	switches	prints two lines: "context-switch" with the instructions and bytes of
  *			a switch's two records, and "wake-up" with those of a wake-up's record
  *
- * Both threads run on CPU 0 under SCHED_FIFO: each sched_yield() of one lets the other run once.
- * Then each wakes the other with a byte, and sleeps until it receives one.
+ * Both threads run on CPU 0 under SCHED_FIFO, so a sched_yield() in one switches to the other. In
+ * the second part, each thread wakes the other by sending a byte, and sleeps until it receives one.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -181,7 +181,7 @@ int main(void)
 		err(1, "%s", DEVICE);
 	meter_pin(0);
 	meter_open();
-	/* The driver may still have to remove its probe for an earlier session. */
+	/* The driver may not yet have removed the probe of an earlier session. */
 	usleep(100000);
 	if (sched_setscheduler(0, SCHED_FIFO, &priority))
 		err(1, "sched_setscheduler");

@@ -78,7 +78,7 @@ $1 == "switch" {
 	       "on and off: " $2 " instructions of 11000, " $3 " ioctls of 4")
 }
 
-# Reading a running capture must be at least half as fast as reading a stopped buffer.
+# Reading a running capture must not cost more than twice as much as reading a stopped buffer.
 $1 == "drain-stopped" { stopped = $2 / $3 }
 $1 == "drain-running" {
 	result($3 > 65000 && stopped && $2 / $3 <= 2 * stopped,
@@ -88,10 +88,10 @@ $1 == "drain-running" {
 
 $1 == "drain-fault" {
 	result($2 > 100 && $2 <= 3000,
-	       "a store whose page is back: " $2 " instructions of 3000")
+	       "the first store to a page after a wait: " $2 " instructions of 3000")
 }
 
-# Two records: one for the thread that leaves the CPU, and one for the thread that gets it.
+# Two records: one for the thread that stops running, and one for the thread that starts.
 $1 == "context-switch" {
 	result($2 > 20 && $2 <= 2 * 60 && $3 <= 24,
 	       sprintf("a context switch, two records: %d instructions of 120, %d bytes", $2, $3))
@@ -140,14 +140,14 @@ function tables(    i) {
 			row(keys[i])
 	head("| tracing off | instr. | 32 |")
 	off("off-hook", "the hook")
-	off("off-entry", "entry: the hook, its call, what the function saves for that")
+	off("off-entry", "entry: the hook, its call, registers saved for the call")
 	off("off-exit", "exit: the same")
 	head("| turning on and off | instr. in user mode | ioctls |")
 	print "| both, 7 counters " other["switch"]
 	head("| reading | instr. | bytes |")
 	print "| read() of a stopped capture " other["drain-stopped"]
 	print "| read() of a running one " other["drain-running"]
-	print "| `--on-full wait`: a store whose page is back " other["drain-fault"]
+	print "| `--on-full wait`: the first store to a page after a wait " other["drain-fault"]
 	head("| recording | instr. | bytes |")
 	print "| a context switch between two recorded threads " other["context-switch"]
 	print "| a wake-up of a recorded thread " other["wake-up"]

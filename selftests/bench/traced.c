@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A function that the Makefile compiles in several ways, each time with another name, TRACED. */
+/* A function that the Makefile compiles in several ways, each under a different name, TRACED. */
 #include "meter.h"
 #include "traced.h"
 

@@ -22,9 +22,9 @@ BLOCK = re.compile(r"Trace (\d+): \S+ \[0*([0-9a-f]*)/([0-9a-f]+)/")
 STOPPED = re.compile(r"Stopped execution of TB chain before \S+ \[([0-9a-f]+)\]")
 TRAP = re.compile(r"hart:(\d+), async:0.*epc:0x([0-9a-f]+)")
 LEFT_OUT = "omitted"
-# Marks missing instructions among the addresses.
+# Represents missing instructions in a list of addresses.
 GAP = 1
-# Number of addresses by which a position is recognized.
+# Number of consecutive addresses that identify a position.
 AGAIN = 32
 
 
@@ -82,7 +82,7 @@ def differs(followed, expected):
     for i, (a, b) in enumerate(zip(followed, expected)):
         if a != b:
             around = " ".join(f"{pc:x}" for pc in expected[max(i - 8, 0):i + 4])
-            return f"instruction {i} is {a:#x}, not {b:#x}: executed were {around}"
+            return f"instruction {i} is {a:#x}, not {b:#x}: the hart executed {around}"
     return f"{len(followed)} instructions, not {len(expected)}"
 
 
@@ -110,7 +110,7 @@ def invented(followed, expected):
 
 
 def resumption(followed, expected, begin):
-    """The position at which the expected addresses continue with the followed ones, or None."""
+    """The position at which the expected addresses match the followed ones again, or None."""
     following = followed[:AGAIN]
     for i in range(begin, len(expected) - AGAIN + 1):
         if expected[i] == following[0] and expected[i:i + AGAIN] == following:
@@ -119,7 +119,7 @@ def resumption(followed, expected, begin):
 
 
 def part_lacks(followed, at, expected):
-    """The position of the first expected instruction that the trace lacks from a position on."""
+    """The position of the first expected instruction missing from the trace after position at."""
     i, stops = 0, set()
     while i < len(expected):
         if at < len(followed) and expected[i] == followed[at]:
@@ -134,11 +134,11 @@ def part_lacks(followed, at, expected):
 
 
 def lacks(followed, expected):
-    """What the trace lacks of a log that contains only a part of the recording, or None.
+    """The first logged instruction missing from the trace, as text, or None.
 
-    When the thread is switched out, the log also contains the store that stops the trace, always
-    the same one, and the instructions of other threads. The last logged instruction need not have
-    retired.
+    The log covers only a part of the recording. At each switch to another thread, it also contains
+    the store that stops the trace, always the same one, and the other threads' instructions. The
+    last logged instruction need not have retired.
     """
     expected = expected[:-1]
     data, end, furthest = array.array("Q", followed).tobytes(), 0, 0

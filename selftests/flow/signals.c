@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Handles a signal every 50 microseconds, which is 20 kHz, while functions return and jump. */
+/* Handles a signal every 50 microseconds while functions return and jump. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>

@@ -18,9 +18,9 @@ import tempfile
 sys.dont_write_bytecode = True
 import read_trace
 
-# Values in a list of callers that are marks, not addresses: see PERFREC_CUT.
+# Marks in a list of callers, which are not addresses: see PERFREC_CUT.
 CUT, UNKNOWN = 0xfffffffffffffff2, 0xfffffffffffffff6
-# Number of bytes that are compared, because Python reads only some 200 KB a second.
+# Number of bytes to compare; read_trace.py reads only about 200 KB per second.
 LONG = None if os.environ.get("TRACE_PART") == "1" else 100_000
 
 
@@ -129,8 +129,8 @@ def compare(command, path):
         if theirs is None:
             return 0
         # The command infers times before a ring's first absolute one, including the clock's
-        # wraparounds. The independent reader does not, so its times may be behind by a number of
-        # wraparounds, which is the same for all times of a source.
+        # wraparounds. The independent reader does not, so its times may be lower by a number of
+        # wraparounds, the same for all times of a source.
         laps = {"lap": 1 << meta.get("ts_width", 40)} if meta.get("wrapped") else {}
         for name in sorted(ours.keys() | theirs.keys()):
             one, other = ours.get(name, []), theirs.get(name, [])
@@ -143,7 +143,7 @@ def compare(command, path):
 
 
 def compare_beginning(command, path):
-    """compare() of a trace's first bytes, which are a trace that ends early."""
+    """The result of compare() for a trace that is truncated to LONG bytes."""
     if LONG is None or os.path.getsize(path) <= LONG:
         return compare(command, path)
     with tempfile.TemporaryDirectory() as dir:

@@ -27,8 +27,7 @@ def decode(command, path, *options):
     records = [item for item in map(json.loads, out.stdout.splitlines())
                if item["kind"] in ("enter", "exit", "manual", "sample")]
     for record in records:
-        # At the end of a piece, fewer times are confirmed than in the whole trace, where more data
-        # follow.
+        # Messages after the end of a piece can confirm its last times in the whole trace.
         for key in ("offset", "time"):
             record.pop(key, None)
     return sorted(records, key=lambda record: (record["source"], record["channel"]))

@@ -55,8 +55,8 @@ static void begin(struct gen_stream *s, struct gen *gen, unsigned int src,
 }
 
 /*
- * Give @s the counters of the first stream, because a ring's side-car file describes all streams
- * alike.
+ * Copy the counters of the first stream to @s, because a ring's side-car file describes the
+ * counters only once, for all streams.
  */
 static void begin_alike(struct gen_stream *s)
 {
@@ -151,7 +151,7 @@ static void take_channel(struct gen_stream *s)
 	gen_header(s);
 }
 
-/* Write the mark that a thread writes after it has dropped records, or has waited for room. */
+/* Write the mark for dropped records, or for a wait for room in the buffer. */
 static void mark(struct gen_stream *s)
 {
 	const uint32_t kind = SIFIVE_TRACE_RECORD_WAITED_LONG + (uint32_t)below(3);
@@ -181,7 +181,7 @@ static void write_switch(struct gen *gen, unsigned int src)
 	const uint8_t kind = kinds[below(sizeof(kinds))];
 
 	gen_store(gen, src, SWITCHES, 1, kind);
-	/* In a page fault's record, two words precede the last one. */
+	/* A page fault's record has two words before the last one. */
 	if (kind == 5 && !one_in(10))
 		gen_store(gen, src, SWITCHES, 4, (uint32_t)random_value());
 	if (kind == 5 && !one_in(10))
@@ -287,7 +287,7 @@ int main(int argc, char **argv)
 	seed = strtoull(argv[1], NULL, 0);
 	ring = one_in(4);
 	/*
-	 * In a ring, a narrow clock would wrap an unknown number of times before its first absolute
+	 * In a ring, a narrow clock could wrap an unknown number of times before the first absolute
 	 * time.
 	 */
 	gen_init(&trace, (unsigned int)below(8), ts_widths[ring ? below(2) : below(4)]);

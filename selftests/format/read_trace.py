@@ -6,8 +6,8 @@ Written only from Documentation/trace-format.rst.
 """
 import json
 import sys
-# TCODE: (bits of the fixed fields, number of variable fields). If a value of a fixed field adds a
-# variable field, that field's shift and mask, and the value, follow.
+# TCODE: (bits of the fixed fields, number of variable fields). If a certain value of a fixed field
+# adds a variable field, the fixed field's shift and mask and that value follow.
 LAYOUT = {2: (0, 1), 3: (0, 1), 4: (2, 2), 7: (0, 2), 8: (4, 1), 9: (4, 2), 11: (4, 2),
           12: (6, 2), 27: (4, 1, 0, 15, 2), 28: (2, 3), 29: (6, 3), 30: (0, 1),
           33: (6, 1, 4, 3, 1), 34: (6, 1, 4, 3, 1), 35: (6, 1, 4, 3, 1)}
@@ -19,7 +19,7 @@ KINDS = ("enter", "exit", "manual", "sample")
 MARKS = WAITED_LONG, WAITED, DROPPED = (0xfc, 0xfd, 0xfe)
 SAMPLE, THREAD, CALLERS, CALLERS_MAX = 3, 0xf9, 0xfb, 128
 STACK, STACK_REGISTERS, STACK_MAX = 0xfa, 16, 16 + 8192 // 8
-# Ends callers of which the others are in the stack; odd, unlike an address.
+# Ends a list of callers whose remaining callers are in the stack; odd, unlike an address.
 IN_STACK = 1
 STATES = {0: "unknown", 1: "runs", 2: "woken", 3: "calls", 4: "returns", 5: "faults", 16: "end",
           17: "preempted", 18: "sleeps", 19: "uninterruptible", 20: "stopped", 21: "exited"}
@@ -134,7 +134,7 @@ class Stream:
         yield 0
 
     def take_thread(self, size, value):
-        """Take a store of a sample's thread, or after it. Returns whether it belongs there."""
+        """Handle a store of a sample's thread, or the next store. Returns whether it is valid."""
         if self.sampled is None and size == 32:
             self.sampled = value
             return True

@@ -14,7 +14,7 @@ rm -rf "$out"
 mkdir -p "$out"
 . selftests/tap.sh
 
-# Read the bytes of the page's example, and the records that the page prints for it.
+# Extract the bytes of the page's example, and the records that the page shows for it.
 document=Documentation/trace-format.rst
 sed -nE 's/^    (([0-9a-f]{2} )+) *#.*/\1/p' "$document" |
 	python3 -c 'import sys; sys.stdout.buffer.write(bytes.fromhex(sys.stdin.read()))' \
@@ -28,7 +28,7 @@ for r in map(json.loads, sys.stdin):
     print("{time} {kind} {0:#x} {1} {2:#x}: {3} cycles, {4} instructions".format(
         r["addresses"][0], towards, r["addresses"][1], *r["raw"], **r))' |
 	diff - "$out/example.txt" >"$out/example.diff" && [ -s "$out/example.txt" ]
-result $? "the page's example has the records that the page prints"
+result $? "the page's example contains the records that the page shows"
 selftests/format/compare.py "$build/sifive-trace" "$out/example.rtd"
 result $? "the command reads the same records from the example as the reader"
 

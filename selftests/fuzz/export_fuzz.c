@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Exports a whole trace in one of the formats. The first byte selects the format, whether there is
- * a side-car file, whether that file announces instruction trace, and whether the timestamp rate is
- * known.
+ * Exports a whole trace in one of the formats. The first byte selects the format, whether a
+ * side-car file exists, whether that file announces instruction trace, and whether the timestamp
+ * rate is known.
  */
 #include <fcntl.h>
 #include <ftw.h>
@@ -68,7 +68,7 @@ int usage_error(const char *format, ...)
 	return EXIT_USAGE;
 }
 
-/* Create a file with these bytes and the name @path. */
+/* Create file @path with these bytes. */
 static int make_file(const void *bytes, size_t length, char path[64])
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);

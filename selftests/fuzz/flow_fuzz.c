@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char path[64];
 
-/* Stub: all addresses belong to the file that contains the code. */
+/* Stub: every address is in the file that contains the code. */
 bool symbols_object(struct symbols *symbols, uint64_t address, struct symbols_object *object)
 {
 	(void)symbols;
@@ -44,8 +44,8 @@ static void on_run(void *context, const struct flow_place *place, const struct f
 	    place->done + (run->to - run->from) * run->times > place->halfwords)
 		abort();
 	/*
-	 * Successive runs within a block must be adjacent. What can follow a block depends on its
-	 * last instruction.
+	 * Successive runs within a block must be adjacent. The last instruction of a block
+	 * determines which block can follow.
 	 */
 	if (seen->block[place->src] && run->from &&
 	    (seen->block[place->src] != block || seen->to[place->src] != run->from))

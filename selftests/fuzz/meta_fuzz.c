@@ -32,8 +32,8 @@ static void find_threads(const struct meta *meta)
 }
 
 /*
- * Check that places_find() does not replace the address that it assigns to an object when that
- * address is looked up again.
+ * Check that looking up an address that places_find() has assigned to an object returns that
+ * address.
  */
 static void find_places(const struct meta *meta)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Decodes arbitrary bytes as messages; the first byte selects the options. The result must not
- * depend on where the input is cut, each byte must belong to at most one item, and stores must be
+ * depend on where the input is cut, each byte must be part of at most one item, and stores must be
  * the same whether decoded in bulk or one by one.
  */
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static uint64_t mix_store(uint64_t sum, const struct store *store)
 	return store->time_known ? mix(sum, store->time) : sum;
 }
 
-/* Decode all stores, up to @at_once of them per call or, if it is 0, message by message. */
+/* Decode all stores: up to @at_once per call or, if that is 0, message by message. */
 static uint64_t stores(const struct nexus_options *options, const uint8_t *data,
 		       size_t size, size_t at_once)
 {

@@ -78,7 +78,7 @@ uint64_t symbols_same(struct symbols *symbols, uint64_t address)
 	return address & ~(1ull << 32);
 }
 
-/* Stub, which targets that read code override. */
+/* Stub. Targets that read code override it. */
 __attribute__((weak)) bool symbols_object(struct symbols *symbols, uint64_t address,
 					  struct symbols_object *object)
 {

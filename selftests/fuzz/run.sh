@@ -14,8 +14,8 @@ least=1000
 patience=200
 shift 2
 
-# result NAME LOG INPUTS CRASHES: fails if CRASHES names inputs that break the target, or if too
-# few inputs were tried.
+# result NAME LOG INPUTS CRASHES: fails if CRASHES lists inputs that crash the target, or if too few
+# inputs were tried.
 result() {
 	local name=$1 log=$2 inputs=${3:-0} crashes=$4
 	if [ -z "$crashes" ] && [ -s "$log" ] && [ "$inputs" -ge "$least" ]; then
@@ -23,7 +23,7 @@ result() {
 		return
 	fi
 	tail -n 30 "$log" | sed 's/^/# /'
-	[ "$inputs" -ge "$least" ] || echo "# only $inputs inputs, at least $least are required"
+	[ "$inputs" -ge "$least" ] || echo "# only $inputs inputs: at least $least are required"
 	[ -z "$crashes" ] || printf '# failing input: %s\n' $crashes | head -n 5
 	echo "not ok - $name, $inputs inputs"
 }
@@ -55,7 +55,7 @@ with_afl() {
 	without afl-clang-fast afl++ "AFL++: $1" && return
 	local target=$1 out=$build/afl-$1 log=$build/$1.afl.log inputs=0 turn
 
-	# An input that takes a minute counts as hung.
+	# An input that runs for a minute is considered hung.
 	for ((turn = 0; turn < patience && inputs < least; turn++)); do
 		rm -rf "$out"
 		AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 AFL_NO_AFFINITY=1 AFL_FAST_CAL=1 \

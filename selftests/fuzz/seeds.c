@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Writes the seed corpus, which is kept in corpus/. Run this only to create a new corpus. */
+/* Writes the seed corpus in corpus/. Run this program only to create a new corpus. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +108,7 @@ static void save_writers(const char *dir, const char *name, unsigned int type,
 	}
 }
 
-/* For flow_fuzz.c: save runs of random programs, each in another mode. */
+/* For flow_fuzz.c: save runs of random programs, each in a different mode. */
 static void save_flows(const char *dir)
 {
 	static const struct tracer modes[] = {

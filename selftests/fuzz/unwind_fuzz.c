@@ -34,7 +34,7 @@ int usage_error(const char *format, ...)
 	return EXIT_USAGE;
 }
 
-/* Return symbols that are read with the side-car file, or without it. */
+/* Return the symbols, read with or without the side-car file. */
 static struct symbols *get(bool named)
 {
 	static const struct meta none;

@@ -77,7 +77,7 @@
 
 enum { SRAM = TR_SINK_SRAM, ATB, PIB, SBA = TR_SINK_SBA, FUNNEL = TR_SINK_FUNNEL };
 
-/* Time in ns that is longer than the default flush-ns. */
+/* A time in ns, longer than the default flush-ns. */
 #define FLUSH_NS	2000
 
 struct board {
@@ -120,10 +120,7 @@ void system_reset(struct board *b);
 void sink_window(struct board *b, uint64_t block, uint64_t base, uint32_t size,
 		 uint32_t word);
 
-/*
- * Reset an encoder, with timestamps according to ts (TS_...) and all stimulus registers
- * enabled.
- */
+/* Reset an encoder, set its timestamp control to ts (TS_...), and enable all stimulus registers. */
 void setup_encoder(struct board *b, uint64_t block, uint32_t ts);
 
 /* Reset a funnel and start its timestamps from 0. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Tests that faults take effect when set, at the start or on the running machine, and can be
- * cleared; that an SBA sink whose window is its component's own registers does no harm; that
- * accesses are counted by register block, and the counts are written to a file at exit.
+ * cleared; that an SBA sink that writes to its own component's registers does no harm; that
+ * accesses are counted by register block; and that the counts are written to a file at exit.
  */
 #include "kselftest_harness.h"
 #include "board.h"
@@ -131,7 +131,7 @@ TEST_F(fault, dma_into_own_registers_is_rejected)
 }
 
 /*
- * A FIFO drains when no access is in progress, so each word that it writes to the stimulus
+ * A FIFO drains while no access is in progress, so each word that it writes to the stimulus
  * registers becomes another store.
  */
 TEST_F(fault, sink_feedback_does_not_overfill_fifo)

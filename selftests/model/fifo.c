@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tests the encoder's FIFO: it drains message by message at the configured rate, and shows its
- * level and whether it accepts a store; when full, it either stalls the hart or drops messages,
- * then sends an Error and an absolute timestamp.
+ * Tests the encoder's FIFO: it drains message by message at the configured rate, and its registers
+ * show its level and whether it accepts a store. When full, it stalls the hart; or it drops
+ * messages, then sends an Error and an absolute timestamp.
  */
 #include "kselftest_harness.h"
 #include "board.h"
@@ -40,7 +40,7 @@ static void message(struct board *b, unsigned int x)
 	wr(b, TE + STIMULUS(0), 0x40 | x);
 }
 
-/* Fill the FIFO: trace on occupies four bytes, and 18 messages occupy the rest. */
+/* Fill the FIFO: the trace-on message occupies four bytes, and 18 messages occupy the rest. */
 static void fill(struct board *b, uint32_t control)
 {
 	unsigned int i;
@@ -89,7 +89,7 @@ TEST_F(fifo, level_falls_at_drain_rate)
 	EXPECT_EQ(2, stat(&self->b, "te0", "stat-messages"));
 }
 
-/* A stimulus register reads 0 while the longest message does not fit. */
+/* A stimulus register reads 0 while the FIFO has no room for the longest message. */
 TEST_F(fifo, ready_while_longest_message_fits)
 {
 	unsigned int i;
@@ -113,7 +113,7 @@ TEST_F(fifo, overflow_drops_messages_and_sends_error)
 	message(&self->b, 40);
 	EXPECT_EQ(LOST, rd(&self->b, TE + CONTROL) & LOST);
 	message(&self->b, 41);
-	/* There is room for a message, but not yet for an Error before it. */
+	/* The FIFO has room for a message, but not for an Error before it. */
 	step(&self->b, 40 * TICK);
 	EXPECT_EQ(0, rd(&self->b, TE + STIMULUS(0)));
 	message(&self->b, 42);
@@ -155,7 +155,7 @@ TEST_F(fifo, overflow_until_stop_is_reported)
 	/* t = 87 = 0x57 */
 	EXPECT_STREQ(filled("20 00 21 58 07 8c 00 0d 5c 07 ff ff"),
 		     written(&self->b));
-	/* Once the encoder is disabled and flushed, nothing is left in the FIFO. */
+	/* Once the encoder is disabled and flushed, the FIFO is empty. */
 	step(&self->b, DEPTH * TICK);
 	EXPECT_EQ(EMPTY, rd(&self->b, TE + CONTROL) & EMPTY);
 }
@@ -196,7 +196,7 @@ TEST(stall_bit_reads_zero_without_support)
 }
 
 /*
- * A disabled encoder still sends the content of its FIFO, which takes level x drain-ns +
+ * A disabled encoder sends the remaining content of its FIFO, which takes level x drain-ns +
  * flush-ns.
  */
 TEST_F(fifo, disabled_encoder_flushes_fifo)

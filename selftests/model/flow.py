@@ -178,7 +178,7 @@ class Flow:
         self.seen = {}
 
     def begin(self, message):
-        """After a loss and at the start, take the address from the message."""
+        """At the start and after a loss, continue at the address in the message."""
         self.outcomes.clear()
         self.halfwords = 0
         self.stretches.append([])
@@ -240,7 +240,7 @@ class Flow:
         if "faddr" in message:
             address = message["faddr"] << 1
             if follows and self.pc not in (None, address):
-                raise Wrong(f"at {self.pc:#x}, the message says {address:#x}")
+                raise Wrong(f"at {self.pc:#x}, the message contains {address:#x}")
             self.calls.clear()
         else:
             address = self.address ^ message["uaddr"] << 1
@@ -295,7 +295,7 @@ def executed(path):
 
 
 def find(stretch, expected, begin):
-    """The position of the stretch among the expected instructions, starting at begin."""
+    """The first position, from begin on, at which the expected instructions contain the stretch."""
     while stretch:
         try:
             begin = expected.index(stretch[0], begin)
@@ -335,7 +335,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--src-bits", type=int, default=0)
     parser.add_argument("--lossy", action="store_true",
-                        help="messages can be missing if the trace reports a loss")
+                        help="allow missing messages if the trace reports a loss")
     parser.add_argument("program")
     parser.add_argument("log")
     parser.add_argument("pieces", nargs="+")

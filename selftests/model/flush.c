@@ -20,7 +20,7 @@ static void empty_is_set_after_flush(void)
 			;
 		late += !(rd(TR_CONTROL) & TR_CONTROL_EMPTY);
 	}
-	result(!late, "the empty bit is set when the flush is over");
+	result(!late, "the empty bit is set when the flush is complete");
 }
 
 void guest(void)

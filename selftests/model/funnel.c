@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tests funnels: they merge complete messages, drop them while not enabled (which the sender
- * shows as sinkError), feed other funnels, supply the time to their inputs, and stop when their
- * sink is full.
+ * Tests funnels: they merge complete messages, drop them while not enabled (the sender then sets
+ * sinkError), send to other funnels, supply the time to their inputs, and stop when their sink is
+ * full.
  */
 #include "kselftest_harness.h"
 #include "board.h"
@@ -48,7 +48,7 @@ static const char *stop(struct board *b)
 	return memory(b, BUFFER, (rd(b, TF + SINK_WP) & ~WRAPPED) - BUFFER);
 }
 
-/* Both sources use the funnel's time, but each has a separate previous timestamp. */
+/* Both sources use the funnel's time, but each has its own previous timestamp. */
 TEST_F(funnel, merges_messages_of_two_encoders)
 {
 	start(&self->b, FUNNEL0 INPUTS(""));
@@ -168,7 +168,7 @@ TEST_F(funnel, full_sink_disables_only_funnel)
 	for (i = 0; i < 2; i++)
 		wr(&self->b, TE + STIMULUS(0), 0);
 	EXPECT_EQ(ACTIVE | EMPTY, rd(&self->b, TF + CONTROL) & 0xf);
-	/* It is an error to send to a full sink, but not to fill it. */
+	/* Sending to a full sink is an error, but filling it is not. */
 	EXPECT_EQ(ENABLE, rd(&self->b, TE + CONTROL) & (ENABLE | SINK_ERROR));
 	for (i = 0; i < 2; i++)
 		wr(&self->b, TE + STIMULUS(0), 0);
@@ -188,7 +188,7 @@ TEST_F(funnel, full_sink_disables_only_funnel)
 	"-device sifive-trace-encoder,id=te0,addr=0x11000000,sinks=funnel+sba," \
 	"funnel=tf1,ts-type=slave "
 
-/* A funnel that feeds another one receives its time from the latter, truncated to 8 bits. */
+/* A funnel that sends to another one receives the time from it, truncated to 8 bits. */
 TEST_F(funnel, funnel_feeds_another_funnel)
 {
 	start(&self->b, CHAIN);
@@ -218,7 +218,7 @@ TEST_F(funnel, funnel_feeds_another_funnel)
 	EXPECT_EQ(3, stat(&self->b, "tf1", "stat-messages"));
 }
 
-/* Only the component that sends directly to the disabled funnel shows the error. */
+/* Only the component that sends directly to the disabled funnel sets the error bit. */
 TEST_F(funnel, disabled_funnel_sets_error_in_upstream_funnel)
 {
 	start(&self->b, CHAIN);
@@ -232,7 +232,7 @@ TEST_F(funnel, disabled_funnel_sets_error_in_upstream_funnel)
 	EXPECT_EQ(0, rd(&self->b, TF1 + CONTROL) & SINK_ERROR);
 }
 
-/* The default sink of a component with a funnel is the funnel. */
+/* A component connected to a funnel uses the funnel as its default sink. */
 TEST_F(funnel, default_sink_is_downstream_funnel)
 {
 	start(&self->b, CHAIN);
@@ -245,7 +245,7 @@ TEST_F(funnel, default_sink_is_downstream_funnel)
 
 /*
  * The registers of a component with a slave timestamp unit show the time if the hardware supports
- * that.
+ * reading it.
  */
 TEST_F(funnel, slave_registers_show_funnel_time)
 {

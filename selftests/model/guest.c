@@ -10,7 +10,7 @@
 
 static volatile uint32_t made;	/* messages at the time of the interrupt */
 
-/* Store until the FIFO is so full that a store of any size would stall. */
+/* Store until the FIFO is too full for the longest message. */
 static unsigned int fill(void)
 {
 	unsigned int n;
@@ -57,7 +57,7 @@ static void interrupt_ends_wait(void)
 	__asm__ volatile("csrci mstatus, 8");
 	result(made == n, "an interrupt is taken while a store waits");
 	stop();
-	result(rd(TR_WORD_COUNT) == n + 1, "an interrupted store is made once");
+	result(rd(TR_WORD_COUNT) == n + 1, "an interrupted store takes effect once");
 }
 
 /*

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests an encoder as a hart sees it: runs guest.c and flush.c in machine mode. Tests the emulator
-# itself: runs patched.c on two harts. Results as TAP.
+# Tests an encoder from a program on its hart: runs guest.c and flush.c in machine mode. Also tests
+# the emulator itself: runs patched.c on two harts. Results as TAP.
 #
 #	guest.sh BUILD
 #
@@ -34,15 +34,15 @@ grep -E '^(not )?ok' "$out/guest.tap" | sed 's/^/# /'
 [ "$(grep -c '^ok' "$out/guest.tap")" = 6 ] && ! grep -q '^not ok' "$out/guest.tap"
 result $? "a hart waits for its encoder, and nothing is lost"
 grep -q '"stat-dropped": 0' "$out/te0.json" && grep -q '"stat-violations": 0' "$out/te0.json"
-result $? "no message was dropped, and no rule was broken"
+result $? "no message was dropped, and no programming rule was violated"
 grep -q '"stat-wide-stores": 1,' "$out/te0.json"
 result $? "a repeated store is counted once"
 
 tools/qemu/board bare nofunnel --stats --timeout 600 --out "$out" "$out/flush.elf" >"$out/flush.tap"
 grep -q '^ok 1 the empty bit is set' "$out/flush.tap"
-result $? "software that polls the empty bit sees the end of a flush in time"
+result $? "software that polls the empty bit detects the end of a flush in time"
 grep -q '"stat-violations": 0' "$out/te0.json"
-result $? "software that polls the empty bit breaks no rule"
+result $? "software that polls the empty bit violates no programming rule"
 
 tools/qemu/board bare fpga --timeout 600 "$out/patched.elf" >"$out/patched.tap"
 grep -q '^ok 1 a hart executes new code' "$out/patched.tap"

@@ -65,7 +65,7 @@ TEST_F(instructions, history_trace_ends_with_history)
 	EXPECT_STREQ(ICT_ON SYNC END_HTM ICT_OFF " ff ff", written(&self->b));
 }
 
-/* Setting and clearing teTracing begins and ends a trace. A change of mode begins a new one. */
+/* Setting and clearing teTracing begins and ends a trace. A change of mode begins a new trace. */
 TEST_F(instructions, each_trace_begins_with_sync)
 {
 	start(&self->b, ENCODER, 0);
@@ -87,7 +87,7 @@ TEST_F(instructions, event_trace_sends_no_instruction_messages)
 	EXPECT_STREQ(ICT_ON ICT_OFF " ff ff", written(&self->b));
 }
 
-/* Sync has an absolute timestamp; tsBranch determines whether Correlation has one, too. */
+/* Sync has an absolute timestamp; tsBranch determines whether Correlation also has one. */
 TEST_F(instructions, sync_timestamp_is_absolute)
 {
 	start(&self->b, ENCODER, TS_ENABLE | TS_COUNT);

@@ -2,7 +2,7 @@
 /*
  * Tests that a store to a stimulus register becomes exactly the bytes that the wire format
  * specifies: tags, sizes, sources, timestamps (relative, absolute, none), trace on and off,
- * ownership; and that it becomes no message if any enable bit is clear.
+ * ownership. Without any one of the enable bits, no message is sent.
  */
 #include "kselftest_harness.h"
 #include "board.h"
@@ -182,7 +182,7 @@ TEST_F(encoder, timestamps_are_xored_with_previous)
 		     "8c 00 0d 0c 0b ff ff", written(&self->b));
 }
 
-/* Decoders interpret a timestamp of 0 as a missing one, so the encoder sends 1 at tick 0. */
+/* Decoders interpret a timestamp of 0 as a missing timestamp, so the encoder sends 1 at tick 0. */
 TEST_F(encoder, timestamp_is_never_zero)
 {
 	start(&self->b, OWN_SINK, TS_ENABLE, ON);

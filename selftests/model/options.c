@@ -71,7 +71,9 @@ TEST_F(option, one_of_several_sinks_is_selected)
 	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) >> 28);
 }
 
-/* The sink writes to the address that its registers read back, not to the one written to them. */
+/*
+ * The sink writes to the address read back from its registers, not to the address written to them.
+ */
 TEST_F(option, narrow_high_address_is_truncated)
 {
 	start(&self->b, ENCODER(",sink-high-bits=2"));
@@ -145,7 +147,7 @@ TEST_F(option, missing_prescaler_reads_zero)
 	EXPECT_EQ(100, rd(&self->b, TE + TS_LOWER));
 }
 
-/* Messages have timestamps, but the registers do not show the time. */
+/* Messages have timestamps, but the time cannot be read from the registers. */
 TEST_F(option, unreadable_time_reads_zero)
 {
 	start(&self->b, ENCODER(",ts-reads=off"));
@@ -211,7 +213,7 @@ TEST_F(option, slow_funnel_fills_fifo)
 	EXPECT_EQ(15, stat(&self->b, "tf0", "stat-bytes"));
 }
 
-/* The funnel sends messages in the order in which they are complete, whatever their inputs. */
+/* The funnel sends messages, whatever their inputs, in the order in which they are completed. */
 TEST_F(option, slow_funnel_is_shared_by_encoders)
 {
 	start_funnel(&self->b, FUNNEL_AND(",byte-ns=100", ""));

@@ -6,7 +6,10 @@
  */
 #include "guest.h"
 
-/* Enough iterations to fill every counter, and calls nested deeper than a decoder can track. */
+/*
+ * Enough iterations to overflow every counter, and enough nested calls to exceed the depth that a
+ * decoder tracks.
+ */
 #ifndef LONG
 #define LONG		23000
 #endif
@@ -32,7 +35,7 @@
 static uint32_t trace = TRACES;
 static volatile unsigned int sink;
 
-/* Handles an interrupt, or an exception, from which it returns to the next instruction. */
+/* The trap handler. After an exception, it returns to the next instruction. */
 __asm__("	.balign 4\n"
 	"trap:	addi	sp, sp, -256\n"
 	"	sd	ra, 0(sp)\n"

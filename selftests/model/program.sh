@@ -35,7 +35,7 @@ run() {
 	sed -n 's/^trace .* //p' "$dir/console.log" | sed "s|.*|$dir/&.rtd|" >"$dir/names"
 }
 
-# log NAME: print QEMU's options to log each instruction, as a block of one, to NAME.log
+# log NAME: print the options with which QEMU logs each instruction, as a block of one, to NAME.log
 log() {
 	printf '%s' "-accel tcg,one-insn-per-tb=on -d exec,nochain,int -D $out/$1.log"
 }
@@ -64,7 +64,7 @@ agrees() {
 	selftests/model/flow.py "$out/all.elf" "$out/all.log" $(cat "$out/all/names") >/dev/null 2>&1
 }
 
-# Repeat both runs, because an interrupt sometimes occurs one instruction later in one of them.
+# If the two runs differ, repeat both: in one of them, an interrupt may occur one instruction later.
 for _ in 1 2 3 4 5; do
 	run all all && run logged all --qemu "$(log all)"
 	rc=$?
@@ -82,17 +82,17 @@ done
 [ -z "$missing" ]
 result $? "the traces contain each kind of message${missing:+, but not$missing}"
 
-# The encoder sends one byte in the time of three instructions. In half of the traces, it stalls the
-# hart.
+# The encoder needs the time of three instructions to send one byte. In half of the traces, it
+# stalls the hart.
 run full short --qemu "$(log short)" --set te0.fifo-depth=76 --set te0.drain-ns=3 \
 	--set te0.stall-time=on
 result $? "the program ran with a FIFO that fills up"
 flow --lossy -- short short full "with overflows, the traces report only executed instructions, and the losses"
 [ "$(grep -c ' [1-9][0-9]* losses' <<<"$text")" -ge 3 ] &&
 	[ "$(grep -c 'periods.* 0 losses' <<<"$text")" = 3 ]
-result $? "messages were lost, but not in the modes that stall the hart"
+result $? "messages were lost, but none in the modes that stall the hart"
 grep -q '"stat-violations": 0' "$out/full/te0.json" && grep -q '"stat-stalls": [1-9]' "$out/full/te0.json"
-result $? "the hart stalled, and no rule was broken"
+result $? "the hart stalled, and no programming rule was violated"
 rm -f "$out"/*.log
 
 results_end

@@ -2,7 +2,7 @@
 /*
  * Tests that the register blocks match the hardware description (reset value and writable bits of
  * every register, no other registers); that an inactive component accepts only active; that fields
- * accept only legal values; and that wrong options on the command line are refused.
+ * accept only legal values; and that invalid options on the command line are refused.
  */
 #include "kselftest_harness.h"
 #include "board.h"

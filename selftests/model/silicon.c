@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tests that board p550 behaves like a HiFive Premier P550. Each row of the table is one value, and
- * names its source:
+ * Tests that board p550 behaves like a HiFive Premier P550. Each row of the table contains one
+ * value and its source:
  *
  *	D	register dump from a debugger
  *	U	output of a user-space driver
@@ -37,8 +37,8 @@ struct row {
 	unsigned int offset;
 	uint32_t first, then;		/* 0 if not written */
 	/*
-	 * For a row that needs more steps, such as a store to a stimulus register: a function that
-	 * performs them and returns the result.
+	 * For a row that requires more steps, such as a store to a stimulus register: the function
+	 * that performs them and returns the result.
 	 */
 	const char *(*act)(struct board *b, const struct row *r);
 	unsigned int mode;		/* teInstrumentation */
@@ -160,7 +160,7 @@ static const char *ticks(struct board *b, const struct row *r)
 	return hex(rd(b, r->block + r->offset));
 }
 
-/* Enable an encoder before its funnel, then make the row's write. */
+/* Enable an encoder before its funnel, then write the row's value. */
 static const char *early(struct board *b, const struct row *r)
 {
 	activate(b, TF, CONTROL);
@@ -182,7 +182,10 @@ static const char *write_pointer(struct board *b, const struct row *r)
 	return hex(rd(b, TF + SINK_WP) - BUFFER);
 }
 
-/* Return the sink registers of a buffer that crosses 4 GiB, after its last word below 4 GiB. */
+/*
+ * Return the sink registers after a write to the last word below 4 GiB of a buffer that crosses
+ * this boundary.
+ */
 static const char *crossing(struct board *b, const struct row *r)
 {
 	activate(b, TF, CONTROL);
@@ -375,7 +378,7 @@ static const struct row rows[] = {
 	{ "U", "Linux CPU 1 is hart 0", "00000000", .act = hart_of_cpu, .cpu = 1 },
 	{ "U", "Linux CPU 2 is hart 1", "00000001", .act = hart_of_cpu, .cpu = 2 },
 	{ "U", "Linux CPU 3 is hart 3", "00000003", .act = hart_of_cpu, .cpu = 3 },
-	{ "L", "programmable counters 3 to 8, besides cycle and instret",
+	{ "L", "programmable counters 3 to 8, in addition to cycle and instret",
 	  "1 1 1f9 2 2 1fc", .act = of_tree, .tree = "P550_HARTS",
 	  .name = "/pmu riscv,event-to-mhpmcounters | cut -d ' ' -f -6" },
 	{ "R", "compatible of an encoder, one string", "sifive,trace-encoder0",
@@ -391,7 +394,7 @@ static const struct row rows[] = {
 	  .name = "/pmu riscv,event-to-mhpmcounters | cut -d ' ' -f -6" },
 };
 
-/* Start a separate board for each row, so that rows do not affect each other. */
+/* Start a separate board for each row, so that the rows are independent. */
 static void start(struct board *b, const struct row *r)
 {
 	const char *devices = getenv("P550"), *harts = getenv("P550_CPU");

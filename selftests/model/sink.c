@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Tests a component's own sink: words of every width in memory and SRAM, the write pointer
- * and its wrapped bit, ring and stop on wrap, padding, the 4 GiB window, and words or
- * messages that cannot be delivered.
+ * and its wrapped bit, ring and stop on wrap, padding, the 4 GiB window, and words or messages that
+ * the sink cannot accept.
  */
 #include "kselftest_harness.h"
 #include "board.h"
@@ -129,7 +129,7 @@ TEST_F(word, memory_receives_whole_words)
 	EXPECT_EQ(i, stat(&self->b, "te0", "stat-sink-bytes"));
 }
 
-/* After the word at the limit, WP is the base, with the wrapped bit, and the ring continues. */
+/* After the word at the limit, WP is the base with the wrapped bit set, and the ring continues. */
 TEST_F(word, ring_continues_at_base_after_limit)
 {
 	unsigned int w = variant->bytes, n = 3 * w / 4, i;
@@ -289,7 +289,7 @@ TEST_F(sink, sram_window_limits_writes)
 	EXPECT_EQ(0, rd(&self->b, TE + SINK_DATA));
 }
 
-/* After software sets WP, the component writes at that address, and keeps the wrapped bit. */
+/* After software has set WP, the component writes at that address and keeps the wrapped bit. */
 TEST_F(sink, write_pointer_is_used_as_written)
 {
 	start(&self->b, ENCODER ",sinks=sba");
@@ -302,7 +302,7 @@ TEST_F(sink, write_pointer_is_used_as_written)
 	EXPECT_STREQ("00 00 00 00", memory(&self->b, BUFFER, 4));
 }
 
-/* Only after flush-ns is the last word written to memory, and empty set. */
+/* The last word is written to memory, and empty is set, only after flush-ns. */
 TEST_F(sink, flush_takes_time)
 {
 	start(&self->b, ENCODER ",sinks=sba,flush-ns=5000");
@@ -432,7 +432,7 @@ TEST_F(sink, sending_to_disabled_off_chip_sink_is_error)
 	}
 }
 
-/* The default is SBA if both SBA and SRAM exist. */
+/* If both SBA and SRAM exist, SBA is the default. */
 TEST_F(sink, default_sink_is_sba)
 {
 	start(&self->b, ENCODER ",sinks=sram+sba,sram-size=256");

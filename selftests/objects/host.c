@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program without hooks and without the library, which is linked to an object with both. Prints
- * the number of calls made in it: "calls one 21".
+ * A program without hooks and without the library, linked to an object with both. Prints the number
+ * of calls in that object: "calls one 21".
  */
 #include <stdio.h>
 

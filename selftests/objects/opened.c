@@ -13,7 +13,7 @@ __attribute__((noinline)) unsigned int LEAF(unsigned int n)
 	return n;
 }
 
-/* Return the number of calls made, including this one. */
+/* Return the number of calls to this function, including the current one. */
 unsigned int CALLS(unsigned int n)
 {
 	unsigned int i, sum = 0;

@@ -7,7 +7,7 @@
  *	adverse loader		forks while another thread holds a lock of the loader
  *	adverse title		overwrites its arguments and environment, then forks
  *	adverse error FILE	opens FILE as descriptor 2, and writes "data"
- *	adverse pipe		executes itself with a standard error that nobody reads
+ *	adverse pipe		executes itself with a pipe without readers as standard error
  *	adverse wait FILE	executes itself when FILE exists
  *
  * "work", which pipe and wait also execute, and forked children make CALLS calls to leaf().
@@ -25,7 +25,7 @@
 
 #define CALLS	1000
 
-/* Seconds after which a hung process is ended. */
+/* Seconds after which a hung process is killed. */
 #define LONG	120
 
 static volatile unsigned int sum;

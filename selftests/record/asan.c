@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Stands in for the address sanitizer's library, which ends a program if another object comes first
- * and its option does not allow that.
+ * Replaces the address sanitizer's library, which ends a program if another library precedes it and
+ * its option does not permit that.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Calls one function that takes most of the time, and another that takes little. */
+/* Calls two functions, one of which takes most of the time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -20,9 +20,9 @@ static unsigned long lazy(unsigned long n)
 }
 
 /*
- * Number of rounds that usually fit into 300 ms. The program runs for that time and that number of
- * rounds, because time passes without any work on a loaded host. With a file name, the program runs
- * until that file exists.
+ * Number of rounds that usually take 300 ms. The program runs for at least that time and at least
+ * that number of rounds, because on a loaded host, time can pass without any work. With a file
+ * name, the program runs until that file exists.
  */
 #define ROUNDS	4
 

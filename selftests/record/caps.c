@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sets and drops capabilities on a machine without libcap:
+ * Grants and drops capabilities, for a machine without libcap:
  *
  *	caps file PATH		like setcap cap_perfmon+ep PATH
  *	caps user COMMAND...	runs COMMAND as user 1000, without capabilities

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Built without hooks or frame pointers. Recurses as deeply as the argument says; the innermost
+ * Built without hooks or frame pointers. Recurses to the depth given as the argument; the innermost
  * call calls the hot function.
  */
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Ends in various ways: by a signal, without exit(), in the background; or
- * with so many calls that the trace fills its buffer.
+ * Ends in various ways: by a signal, without exit(), in the background, or after enough calls to
+ * fill the buffer.
  */
 #include <err.h>
 #include <signal.h>
@@ -43,8 +43,8 @@ int main(int argc, char **argv)
 	if (!strcmp(how, "at once"))
 		_exit(3);
 	/*
-	 * Exit with a status that resembles that of a program that could not be run, or that a
-	 * signal ended.
+	 * Exit with a status that a shell uses for a program that cannot be run or that a signal
+	 * has ended.
 	 */
 	if (!strcmp(how, "unlike"))
 		_exit(argc > 3 ? atoi(argv[3]) : 125);

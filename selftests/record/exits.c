@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Runs threads that keep calling functions while their process ends:
+ * Runs threads that call functions continuously while their process ends:
  *
  *	exits HOW FILE [signals]
  *
  * At the end, FILE contains two 64-bit numbers: the number of calls that began, and the number of
- * calls that returned before tracing could end. With "signals" a timer's handler also calls
+ * calls that returned before tracing could end. With "signals", a timer's signal handler also calls
  * functions.
  */
 #include <err.h>
@@ -73,10 +73,7 @@ static HIDDEN __attribute__((destructor(101))) void last_destructor(void)
 	ending = true;
 }
 
-/*
- * Run endlessly, in bursts, so that a buffer has room for the threads even on the
- * slowest machine.
- */
+/* Run forever, in bursts, so that a buffer has room for the records even on the slowest machine. */
 static HIDDEN void *call(void *unused)
 {
 	int i;
@@ -138,7 +135,7 @@ static HIDDEN void calls_on(void)
 		pass();
 }
 
-/* Called by exit(): start a thread, and do not wait for its end. */
+/* Called by exit(): start a thread without waiting for it to end. */
 static HIDDEN void start_late(void)
 {
 	start(call);
@@ -176,7 +173,7 @@ static HIDDEN void exit_handler(int number)
 	exit(7);
 }
 
-/* Signals arrive in any thread, and interrupt calls. */
+/* A signal can be delivered to any thread, and interrupts a call. */
 static HIDDEN void send_signals(void)
 {
 	const struct itimerval often = { { 0, 700 }, { 0, 700 } };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Generates functions in memory, as a just-in-time compiler does, calls them, and lists them in the
- * list for perf. A child process generates functions with other names at the same addresses.
+ * map file for perf. A child process generates functions with other names at the same addresses.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -14,7 +14,7 @@
 static volatile unsigned long sum;
 static char other[1 << 16] __attribute__((aligned(16)));
 
-/* A function whose first instruction, of four bytes, causes the signal. */
+/* A function whose first instruction, four bytes long, causes the signal. */
 static KEPT __attribute__((naked)) void trap(void)
 {
 	asm(".option push\n.option norvc\nebreak\n.option pop\nret");

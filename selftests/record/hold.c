@@ -4,8 +4,8 @@
  *
  *	hold COMMAND...
  *
- * Opens more events than there are counters, and pins them, so that perf does not release the
- * counters.
+ * Opens more events than the hardware has counters, and pins them, so that perf does not release
+ * the counters.
  */
 #include <err.h>
 #include <linux/perf_event.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A program for traces that contain both instruction trace and records: its functions take long
- * compared with a record. It includes recursion, a tail call, and a function with two callers. With
- * the library loaded, main() also writes a record before and after each round. If permitted, the
- * program runs under SCHED_FIFO, which keeps other programs off its CPU.
+ * A program for traces that contain both instruction trace and records: its functions run much
+ * longer than it takes to write a record. It includes recursion, a tail call, and a function with
+ * two callers. With the library loaded, main() also writes a record before and after each round. If
+ * permitted, the program runs under SCHED_FIFO, which keeps other programs off its CPU.
  */
 #include <dlfcn.h>
 #include <sched.h>
@@ -16,7 +16,7 @@ static int (*write_record)(void);
 
 static volatile unsigned int sum;
 
-/* Always inlined, so that the loop's instructions belong to the function that uses it. */
+/* Always inlined, so that the loop's instructions are part of the calling function. */
 __attribute__((no_instrument_function, always_inline))
 static inline void work(unsigned int n)
 {
@@ -72,7 +72,7 @@ __attribute__((constructor, no_instrument_function)) static void set_up(void)
 	sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = 90 });
 }
 
-/* The counter counts the instruction of a system call, but the flow does not show it. */
+/* The counter counts the instruction of a system call, but the flow does not include it. */
 __attribute__((destructor, no_instrument_function)) static void print(void)
 {
 	printf("%u\n", sum);

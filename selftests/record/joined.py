@@ -24,11 +24,11 @@ FUNCTIONS = {"main", "one", "two", "leaf", "descend"}
 ROUNDS, DEPTH = 3, 6
 COUNTER = "instructions:u"
 # Number of instructions in the generated code that writes a record of two counters; the flow does
-# not show this code. The number is the same for all records, except that some DeltaXOR values need
-# more words.
+# not include this code. The number is the same for all records, except that some DeltaXOR values
+# require more words.
 WRITER, SPREAD = range(20, 80), 8
 DELTA_XOR = 2
-# Number of instructions if the library's general writer writes a record, for example after a
+# Number of instructions with which the library's slow path writes a record, for example after a
 # context switch.
 LIBRARY = 600
 RECORD = re.compile(r"  record: (\w+) (\S+)(?: \(\S+\))?(?: <- .*| -> .*)?: (.*)$")
@@ -125,12 +125,12 @@ def check_counts(command):
             manual = name.startswith("manual"), this.startswith("manual")
             exact[manual, rest] += 1
         elif abs(rest) > LIBRARY:
-            return f"{name} -> {this}: {counted} counted, {shown} shown"
+            return f"{name} -> {this}: {counted} instructions counted, {shown} decoded"
     print(f"# {dict(exact)}")
     least = {}
     for manual, rest in sorted(exact):
         if rest not in WRITER or rest - least.setdefault(manual, rest) > spread:
-            return f"{rest} instructions of a record: {dict(exact)}"
+            return f"a record takes {rest} instructions: {dict(exact)}"
     # At least half of the records must be checked, so that a check that skips all of them cannot
     # pass.
     return None if fast > ROUNDS * 2 * (DEPTH + 4) // 2 else f"only {fast} intervals are exact"
@@ -154,7 +154,7 @@ def check_intervals(command):
                  r["to"] == row["to"]]
         for column in "executed", "calls":
             if sum(part[column] for part in parts) != row[column]:
-                return f"{key}: {column} of its functions add up to something else"
+                return f"{key}: {column} of its functions do not add up to its total"
     if sums:
         return f"no row for {sorted(sums)}"
     ran = {row["function"]: row["calls"] for row in rows

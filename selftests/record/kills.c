@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Kills recordings at random times: the recorder, the program, a child process of the program, or
- * another reader. The recorder may be stopped while a program is killed, so that records and
- * stores wait. Afterwards, every process must end, and the device must be free.
+ * another reader. The recorder may be stopped while a program is killed, so that unread records
+ * remain and stores wait. Afterwards, every process must end, and no process may hold the device.
  *
  *	kills NUMBER SEED DIRECTORY
  *
  * Leaves DIRECTORY/N.rtd, prints which process was killed and when, and fails at the first
- * recording that leaves a process behind. The same seed gives the same choices, but not the same
- * state of the processes at the kill.
+ * recording that leaves a process behind. The same seed results in the same choices, but the state
+ * of the processes at the kill may differ.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -32,7 +32,7 @@
 
 /* Latest time of a kill, in microseconds; no recording ends before that. */
 #define LATEST_US	700000
-/* Time limit that, on any host, only a hung process exceeds. */
+/* Time limit that only a hung process exceeds, even on a slow host. */
 #define PATIENCE_S	600
 
 enum victim { RECORDER, PROGRAM, DESCENDANT, READER, VICTIMS };
@@ -114,7 +114,7 @@ static void await_death(pid_t pid)
 
 static void stuck(int number)
 {
-	static const char text[] = "failed: a process does not end\n";
+	static const char text[] = "failed: a process did not end\n";
 
 	(void)number;
 	(void)!write(STDOUT_FILENO, text, sizeof(text) - 1);
@@ -200,7 +200,7 @@ static pid_t record_itself(const char *trace)
 	return pid;
 }
 
-/* A reader that opens the device before START would get the previous capture. */
+/* A reader that opens the device before START would read the previous capture. */
 static void await_capture(pid_t program)
 {
 	pid_t parent;

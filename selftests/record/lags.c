@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Makes a recorder slow, again and again until the program that it records has ended:
+ * Delays a recorder repeatedly until the program that it records has ended:
  *
  *	lags RECORDER
  *
- * stops the recorder, lets it continue some time after the buffer has had no room, and waits until
- * it has read most of the buffer. Prints how often the buffer had no room.
+ * stops the recorder, resumes it some time after the buffer has become full, and waits until it has
+ * read most of the buffer. Prints how often the buffer was full.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static struct sifive_trace_status state(void)
 	return status;
 }
 
-/* The letter that ps(1) shows for the process, or 0 if it does not exist. */
+/* Return the process's state as ps(1) shows it, or 0 if the process does not exist. */
 static char letter(int process)
 {
 	char path[40], text[256], *name = NULL;
@@ -47,7 +47,7 @@ static char letter(int process)
 	return name ? name[2] : 0;
 }
 
-/* Whether the recorder exists and has a child that has not ended. */
+/* Return whether the recorder exists and has a child that has not ended. */
 static bool records(int recorder)
 {
 	char path[60], now;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Runs threads that wait for one mutex, in functions of the C library without symbols. main() and
- * NUMBER threads, 1 by default, each call run(), which calls outer(), which calls hold() 20 times.
+ * Runs threads that wait for the same mutex, in functions of the C library without symbols. main()
+ * and NUMBER threads, 1 by default, each call run(), which calls outer(), which calls hold() 20
+ * times.
  *
  *	locks [NUMBER]
  */

@@ -18,7 +18,7 @@ struct made {
 	_Atomic uint64_t enters, exits;
 };
 
-/* Kept by fork(), and by each program that is executed with the same file. */
+/* Shared with the children of fork(), and with each executed program that uses the same file. */
 static struct made *made;
 
 typedef void hook(void *function, void *site);
@@ -26,7 +26,7 @@ typedef void hook(void *function, void *site);
 /* The hooks themselves. */
 hook __real___cyg_profile_func_enter, __real___cyg_profile_func_exit;
 
-/* Constructors of the program may be called first. */
+/* The program's constructors may run before this one. */
 HIDDEN static struct made *find(void)
 {
 	static struct made none;

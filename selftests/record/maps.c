@@ -4,8 +4,8 @@
  *
  *	maps slowly|apart|stopped NUMBER PROGRAM...
  *
- * slowly: waits for the recorder often enough for it to see each mapping. apart: does the same, but
- * each mapping has a different address. stopped: stops the recorder while mapping.
+ * slowly: waits often enough that the recorder can read the event of each mapping. apart: does the
+ * same, but each mapping has a different address. stopped: stops the recorder while mapping.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 /* Number of mappings whose events fit into the kernel's buffer. */
 #define FEW	500
 
-/* Wait until the parent is idle. */
+/* Wait until the parent process is idle. */
 static void wait_for_parent(void)
 {
 	char path[64], state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A C++ program with methods, one of them virtual, lambdas, and exceptions that leave several
+ * A C++ program with methods (one of them virtual), lambdas, and exceptions that cross several
  * calls. Some functions are in another file, stock.cc.
  */
 #include <stdexcept>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A preloaded library that makes the module's interface look older than the command's.
+ * A preloaded library that makes the module report an older interface version than the command's.
  */
 #include <linux/sifive_trace.h>
 #include <stdarg.h>

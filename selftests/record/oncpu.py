@@ -5,7 +5,7 @@ sleeps.c."""
 import json
 import sys
 
-# If the host stops the hart just before a nap begins, the nap is shorter, or does not block.
+# If the host suspends the hart just before a nap begins, the nap is shorter or does not block.
 NAPS, NAP = 15, 0.005
 
 
@@ -17,7 +17,7 @@ def main(report, output):
     for t in threads.values():
         total = t["on-cpu"] + t["off-cpu"]
         if t["unknown"] or abs(total - t["wall"]) > t["wall"] / 1000:
-            wrong.append(f"on + off is {total}, not wall: {t}")
+            wrong.append(f"on + off is {total}, which is not wall: {t}")
     with open(output, encoding="utf-8") as file:
         lines = [line.split() for line in file if len(line.split()) == 4]
     if sorted(line[0] for line in lines) != ["main", "sleeper", "worker", "worker"]:
@@ -27,21 +27,21 @@ def main(report, output):
         t = threads[int(tid)]
         wall, cpu = int(wall) / 1e6, int(cpu) / 1e6
         # The program measures the time between a thread's start and end. The kernel reads its clock
-        # before a context switch, which can take long on a busy host. Therefore, only one of the
-        # working threads must have roughly the same time.
+        # before a context switch, which can take long on a busy host. Therefore, it suffices that
+        # the two times roughly agree for one of the worker threads.
         agree += name == "worker" and t["on-cpu"] >= cpu * 0.8
         if t["wall"] < wall - 1e-5:
-            wrong.append(f"{name} has measured {wall} s: {t}")
+            wrong.append(f"{name} measured {wall} s: {t}")
     if not agree:
-        wrong.append(f"no worker was on the CPU as long as it has measured: {lines}, {threads}")
+        wrong.append(f"no worker was on the CPU for as long as it measured: {lines}, {threads}")
     rows = {row["function"]: row for row in result["rows"]}
     if rows["nap"]["off-cpu:self"] < NAPS * NAP or rows["naps"]["off-cpu:total"] < NAPS * NAP:
-        wrong.append(f"nap sleeps for {NAPS * NAP} s: {rows['nap']}")
+        wrong.append(f"nap did not sleep for {NAPS * NAP} s: {rows['nap']}")
     blocked = sum(t["sleeps"] + t["woken"] for t in threads.values())
     if blocked < NAPS * NAP:
-        wrong.append(f"all threads were blocked for {blocked} s")
+        wrong.append(f"all threads together were blocked for only {blocked} s")
     if sum(t["wakeups"] for t in threads.values()) < NAPS:
-        wrong.append(f"nap sleeps {NAPS} times, and is woken")
+        wrong.append(f"fewer than {NAPS} wake-ups, one for each nap")
     for t in threads.values():
         if not t["longest"] <= t["woken"] <= t["wakeups"] * t["longest"] * 1.001 + 1e-8:
             wrong.append(f"waits for a CPU after wake-ups: {t}")

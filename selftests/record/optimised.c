@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Optimised, with hooks: the exit hook of a void function is a tail call. With an argument, makes
- * calls that longjmp() leaves.
+ * calls that end with longjmp().
  */
 #include <setjmp.h>
 

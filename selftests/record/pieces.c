@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * A program whose trace is longer than its buffer: pieces N [how] makes N pieces of
- * 1024 records. After each piece, the program waits until less data is unread than the
- * amount at which the recorder is woken, so that a slow recorder loses nothing.
+ * 1024 records. After each piece, the program waits until the amount of unread data is
+ * below the watermark at which the recorder is woken, so that a slow recorder loses nothing.
  *
  *	waits	does nothing else
  *	races	does not wait
  *	stops	after half of the pieces, stops its parent, the recorder, makes the other
- *		half without waiting, and lets the recorder continue
- *	slows	like stops, but a child lets the recorder continue when stores wait for it
+ *		half without waiting, and resumes the recorder
+ *	slows	like stops, but a child resumes the recorder when stores wait for it
  *	kills	kills the recorder after half of the pieces
  *	killed	kills itself at the end
  *	shares	like killed, but does not wait, and first runs more threads than there
@@ -89,7 +89,10 @@ HIDDEN static void wait_for_state(pid_t process, char state)
 	} while (end && end[2] != state);
 }
 
-/* Stop the recorder while it waits, so that it looks before it reads when it continues. */
+/*
+ * Stop the recorder while it waits, so that it checks the buffer before it reads when it is
+ * resumed.
+ */
 HIDDEN static void stop(pid_t parent)
 {
 	wait_for_state(parent, 'S');

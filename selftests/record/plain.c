@@ -37,8 +37,8 @@ static unsigned int sum(unsigned int (*function)(unsigned int), unsigned int n)
 }
 
 /*
- * The command must not conclude from the name of the library's variable that this program contains
- * the library.
+ * The command must not mistake a program that contains the name of the library's variable for one
+ * that contains the library.
  */
 __attribute__((used)) static const char *mention = "SIFIVE_TRACE_RECORD";
 

@@ -2,7 +2,7 @@
 /*
  * Loads OBJECT with dlopen(), waits until FILE exists, and calls the object's function ten times.
  * Then unloads the object, calls other code at the same address, loads the object at another
- * address, and calls its function ten times more.
+ * address, and calls its function another ten times.
  *
  *	plugins OBJECT FILE
  */
@@ -39,7 +39,7 @@ static void call(void *function)
 		((void (*)(void))function)();
 }
 
-/* Call an instruction at the address of a function that has been unloaded. */
+/* Execute an instruction at the address of a function that has been unloaded. */
 static int call_own(void *function)
 {
 	const uint32_t code = RETURN;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Loads each OBJECT, calls its function 20 times, prints the function's address, and unloads the
- * object. With PART, this file is such an object, and the function's name is PART.
+ * object. With PART defined, this file is such an object, with a function named PART.
  *
  *	reload OBJECT...
  */

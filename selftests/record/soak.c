@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Writes records without a pause on all CPUs, with one thread on each, for SECONDS. Prints
- * "made N", the number of calls.
+ * Writes records continuously for SECONDS, with one thread on each CPU. Prints "made N", the number
+ * of calls.
  *
  *	soak SECONDS
  */

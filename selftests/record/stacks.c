@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Built without hooks, but with frame pointers: two callers at different depths call the hot
- * function. The callers do not alternate, so that samples at an interval hit both.
+ * function. The callers do not alternate, so that periodic samples hit both.
  */
 #include <stdlib.h>
 

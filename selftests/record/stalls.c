@@ -88,7 +88,7 @@ __attribute__((naked, used)) static void fenced(void)
 	__asm__("fence\n\tret");
 }
 
-/* The function begins with a loop, so its first instruction is executed repeatedly in a call. */
+/* The function begins with a loop, so a single call executes its first instruction repeatedly. */
 __attribute__((naked, used)) static void rounds(void)
 {
 	__asm__("addi a0, a0, -1\n\tbnez a0, rounds\n\tret");
@@ -100,7 +100,7 @@ __attribute__((naked, used)) static void passed_on(void)
 	__asm__("j known");
 }
 
-/* Has a name like those that GCC gives to the parts that it splits off functions. */
+/* Its name resembles those that GCC gives to parts split off from functions. */
 static int part(void)
 	__asm__("answer.part.0") __attribute__((noinline, used));
 

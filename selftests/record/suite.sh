@@ -3,7 +3,7 @@
 # Sourced by the suites that run the command on a board; they print TAP. $build is the build's
 # directory, $out the directory for the suite's output.
 
-: "${KERNEL:?as make board has made it}" "${out:?}"
+: "${KERNEL:?name the kernel directory that make board has created}" "${out:?}"
 target=$build/target
 rm -rf "$out"
 mkdir -p "$out/root"
@@ -44,7 +44,7 @@ status() {
 	result $? "$3"
 }
 
-# says NAME WORDS WHAT: expect the command to have printed WORDS.
+# says NAME WORDS WHAT: expect WORDS in the command's output.
 says() {
 	grep -qF -- "$2" "$out/$1.err" "$out/$1.txt"
 	result $? "$3"

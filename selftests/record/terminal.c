@@ -21,7 +21,7 @@ int main(int argc, char **argv)
 		_exit(127);
 	}
 	setvbuf(stdout, NULL, _IONBF, 0);
-	/* read() fails with EIO once no process has the terminal open. */
+	/* read() fails with EIO when no process has the terminal open. */
 	while ((got = read(terminal, text, sizeof(text))) > 0)
 		fwrite(text, 1, (size_t)got, stdout);
 	if (waitpid(child, &status, 0) != child || !WIFEXITED(status))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Creates processes in all possible ways. Each process calls leaf() ten times, or CALLS times, then
- * ends in one of several ways. Prints "made N", the total number of calls. "stops" forks while the
- * parent process, which is the recorder, is stopped.
+ * Creates processes in many ways. Each process calls leaf() ten times, or CALLS times, then ends in
+ * one of several ways. Prints "made N", the total number of calls. "stops" forks while the parent
+ * process, which is the recorder, is stopped.
  *
  *	tree WAY [NUMBER] [CALLS]
  */

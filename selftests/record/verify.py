@@ -99,7 +99,7 @@ def nesting(path, meta):
 
 
 def source_line(path, number):
-    """A definition's line, or the line before its brace."""
+    """The source line of a definition or, if it contains only the brace, the line before."""
     if not path:
         return ""
     lines = open(path).read().split("\n")
@@ -108,8 +108,8 @@ def source_line(path, number):
 
 def lines(path, calls):
     """
-    Wrong lines; each counted function must have a line, and so must each call, except calls made by
-    the C library.
+    The errors: each counted function must have a line, and so must each call, except calls from the
+    C library.
     """
     wrong, seen = [], set()
     outside = {f for _, caller, f in calls if caller == "-"}
@@ -119,12 +119,12 @@ def lines(path, calls):
             continue
         word = {"lambda": "[]"}.get(name, name.split("::")[-1]) + "("
         if word not in source_line(r["file"], r["line"]):
-            wrong.append(f"{name}: {r['file']}:{r['line']} is not where it begins")
+            wrong.append(f"{name}: {r['file']}:{r['line']} is not its definition")
         seen.add(name)
         call = {"square": "function(", "cube": "function(", "lambda": "twice("}
         if "caller_line" not in r:
             if name not in outside:
-                wrong.append(f"{name}: its call has no line")
+                wrong.append(f"{name}: no line is known for its call")
         elif call.get(name, word) not in source_line(r["caller_file"],
                                                      r["caller_line"]):
             wrong.append(f"{name}: line {r['caller_line']} does not call it")
@@ -161,7 +161,7 @@ def chrome(path):
 
 
 def table(path):
-    """Rows of calls, each with the number of the call around it."""
+    """Numbers of calls by thread, caller and function, from rows that name the enclosing call."""
     rows = {row["id"]: row for row in csv.DictReader(open(path)) if row["kind"] == "call"}
     calls, wrong = collections.Counter(), []
     for row in rows.values():
@@ -172,7 +172,7 @@ def table(path):
                 break
             caller = rows[caller["parent"]]
         if row["ended"] != "exit" or row["duration_inferred"] != "0":
-            wrong.append(f"call {row['id']} of {row['function']} has no exact end")
+            wrong.append(f"call {row['id']} of {row['function']}: the end is not exact")
         named = caller is not row and plain(caller["function"])
         if plain(row["function"]):
             calls[row["thread"].split("/")[0], named or "-", plain(row["function"])] += 1
@@ -248,7 +248,7 @@ def replay(path):
 
 
 def diff(path):
-    """The first columns are the calls before and after."""
+    """The numbers of calls before and after, which are the first columns."""
     calls = collections.Counter()
     for line in open(path).read().lstrip("\n").split("\n\n")[0].splitlines()[2:]:
         name = plain(re.split("  +", line)[-1])
@@ -272,7 +272,7 @@ def page(path, calls):
 
 
 def boxes(path):
-    """Each box: its path, starting at the thread, its part of the width, its calls."""
+    """For each box: its path from the thread, its share of the width, its number of calls."""
     way = []
     for line in open(path):
         box = re.match(r'<g class="b" data-l="([\d.]+)" data-w="([\d.]+)" data-d="(\d+)"'
@@ -287,11 +287,11 @@ def boxes(path):
 
 
 def svg(path, table):
-    """Calls, and functions whose boxes' widths do not match their times."""
+    """The calls, and the functions whose width in the graph does not match their time."""
     stacks, total, wrong = [], collections.Counter(), []
     for way, part, n, off in boxes(path):
         if max(map(abs, off)) > 0.01:
-            wrong.append(f"{way}: drawn {off} from its place")
+            wrong.append(f"{way}: drawn at an offset of {off}")
         if len(way) > 1:
             stacks.append((way, n))
             if way[-1] not in way[1:-1]:
@@ -301,15 +301,15 @@ def svg(path, table):
     all_self = sum(float(mine) for _, _, _, mine in lines)
     for name, thread, time, _ in lines:
         if abs(total[thread, name] - float(time) / all_self) > 1e-6:
-            wrong.append(f"{thread} {name}: {time} s of {all_self}, and a width of "
+            wrong.append(f"{thread} {name}: {time} s of {all_self}, but a width of "
                          f"{total[thread, name]}")
     return paths(stacks), wrong
 
 
 def times(path, decoded, meta):
     """
-    An event's time is when its record began; decode shows when its addresses had been written,
-    before the thread's next record began.
+    The errors: an event has the time at which its record began. decode shows the time at which the
+    record's addresses were complete, which precedes the start of the thread's next record.
     """
     events, ends = collections.defaultdict(list), collections.defaultdict(list)
     meta, names, wrong = json.load(open(meta)), {}, []
@@ -324,7 +324,7 @@ def times(path, decoded, meta):
         begun, ended = events[thread], sorted(ends[thread])
         if len(begun) != len(ended):
             wrong.append(f"{thread}: {len(begun)} events, {len(ended)} records")
-        wrong += [f"{thread}: an event at {b}, its record at {e}, the next at {after}"
+        wrong += [f"{thread}: event at {b}, its record at {e}, next event at {after}"
                   for b, e, after in zip(begun, ended, begun[1:] + [float("inf")])
                   if not b <= e <= after]
     return wrong
