@@ -86,6 +86,6 @@ mapfile -t here < <(known "${missing[@]}")
 mapfile -t missing < <(missing_of "$@")
 if [ ${#missing[@]} -gt 0 ]; then
 	[ "$*" = check ] || die "this release has no ${missing[*]}"
-	printf ' not in this release; their tests are skipped: %s\n' "${missing[*]}" >&2
+	printf '  not in this release; their tests are skipped: %s\n' "${missing[*]}" >&2
 	touch "$(absent)"
 fi
