@@ -94,7 +94,7 @@ TEST_F(command, graph_and_report_show_one_thread)
 	EXPECT_STREQ("line,calls,total,self,times\n\"?\",1,50,50,exact\n", self->out);
 	run(self, "report -q --tid 9 -e " PROGRAM " trace.rtd");
 	EXPECT_EQ(0, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "no thread matches --tid"));
+	EXPECT_NE(NULL, strstr(self->err, "nothing matches --tid"));
 }
 
 TEST_F(command, empty_selections_are_reported)
@@ -108,7 +108,7 @@ TEST_F(command, empty_selections_are_reported)
 	for (i = 0; i < 3; i++) {
 		run(self, "%s -q --tid 9 -e " PROGRAM " trace.rtd", command[i]);
 		EXPECT_EQ(0, self->status);
-		EXPECT_NE(NULL, strstr(self->err, "no thread matches --tid")) TH_LOG("%s", command[i]);
+		EXPECT_NE(NULL, strstr(self->err, "nothing matches --tid")) TH_LOG("%s", command[i]);
 		run(self, "%s -q --filter nothing -e " PROGRAM " trace.rtd", command[i]);
 		EXPECT_NE(NULL, strstr(self->err, "nothing matches --filter"))
 			TH_LOG("%s", command[i]);

@@ -16,7 +16,7 @@
 #define AVERAGE_PARTS	1000
 
 static const char takes_columns[] =
-	"total%, avg, min, max, p1 to p99, ipc, mpki or COUNTER/COUNTER, each at most once, separated by commas";
+	"total%, avg, min, max, p1 to p99, ipc, mpki or COUNTER/COUNTER, each once, separated by commas";
 
 /* Parse a keyword of --columns and store a copy of it. */
 static bool parse_column(struct report_column *column, const char *word, size_t length)

@@ -522,7 +522,7 @@ int report_put(const struct report_options *options, struct output *out,
 		report("%s: no %s matches --filter", profile->input.options->path,
 		       profile_what(profile));
 	else if (!result && !profile->rows && profile->input.options->tid >= 0 && !options->live)
-		report("%s: no thread matches --tid: see sifive-trace report --by thread",
+		report("%s: nothing matches --tid: see sifive-trace report --by thread",
 		       profile->input.options->path);
 	else if (options->format == REPORT_TEXT && !result)
 		name_idle(&table);
