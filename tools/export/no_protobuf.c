@@ -2,7 +2,7 @@
 /* Replaces the formats that require protocol buffers, in a build without libprotobuf-c. */
 #include "export.h"
 
-#define NO_PROTOBUF	"built without libprotobuf-c; rebuild the command with libprotobuf-c-dev and protobuf-c-compiler"
+#define NO_PROTOBUF	"it was built without libprotobuf-c; rebuild it with libprotobuf-c-dev and protobuf-c-compiler"
 
 const struct exporter export_pprof = {
 	.name = "pprof",
