@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# Write the library as one source file to standard output. It is compiled and linked with a program,
-# and needs neither -I nor files other than the public headers:
+# Write the library as one source file to standard output. A program is compiled and linked with
+# this file, which requires no -I option and no files except the public headers:
 #
 #	amalgamate.sh linux|bare FILE... [small=1 FILE... [small=0 FILE...]]...
 #		[aside=ASIDE FILE... [aside= FILE...]]...
@@ -41,7 +41,7 @@ top_linux()
 #define _GNU_SOURCE
 #endif
 #if !defined(__riscv) || __riscv_xlen != 64
-#error "this library records on RV64: use a compiler for RV64"
+#error "this library supports only RV64: use a compiler for RV64"
 #endif
 TOP
 }
@@ -57,8 +57,8 @@ top_bare()
  *	cc -c -ffreestanding -finstrument-functions program.c
  *	cc -c -ffreestanding sifive_bare_perf.c
  *
- * with the same -march, -mabi and -mcmodel as the rest of the program. The headers
- * beside it describe the rest; -DPERF_MEM_POOL_SIZE= and -DPERF_MAX_HARTS= set sizes.
+ * with the same -march, -mabi and -mcmodel as the rest of the program. The public
+ * headers describe the API; -DPERF_MEM_POOL_SIZE= and -DPERF_MAX_HARTS= set sizes.
  */
 TOP
 }
@@ -83,7 +83,7 @@ shift
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Names that are always defined in the one file, and names that are never defined.
+# Macros that are always defined in the one-file library, and macros that are never defined.
 yes="PERF_AMALGAMATION"
 no="PERF_MACHINE PERF_MMIO_MOCK PERF_COUNTER_MOCK PERF_ALONE"
 case $variant in
@@ -98,7 +98,7 @@ bare)
 	;;
 esac
 
-# Print each file without the parts that these names exclude, and headers without comments.
+# Print each file without the parts that these macros exclude, and headers without comments.
 number=10
 parts=
 aside=
@@ -317,7 +317,7 @@ END {
 			print line[i]
 	}
 }' |
-# Omit sections and conditions that are now empty, and repeated licences.
+# Omit empty sections and conditions, and repeated licences.
 awk -v aside="$work/aside" '
 function write(text)
 {

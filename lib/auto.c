@@ -22,7 +22,7 @@
 #include "switches.h"
 #include "turns.h"
 
-/* The address of this is the owner (perf_session.user) of a session that this file has set up. */
+/* Its address is perf_session.user in a session that this file has set up. */
 static const char auto_user;
 
 /* Paths, set when the program starts, because the environment may change later. */
@@ -87,7 +87,7 @@ PERF_LOCAL int read_environment(struct sifive_trace_options *options)
 	return 0;
 }
 
-/* A relative path is relative to the working directory in which the program starts. */
+/* Resolve relative paths against the working directory in which the program starts. */
 PERF_LOCAL int find_output(void)
 {
 	const char *name = perf_environment("SIFIVE_TRACE_OUTPUT");
@@ -129,7 +129,7 @@ PERF_LOCAL void stop(void)
 		perf_error_print("SIFIVE_TRACE_RECORD: ");
 		return;
 	}
-	/* Act only on the program's own exit, not on a child's. */
+	/* Ignore the exit of a child. */
 	if (perf_session.user != &auto_user) {
 		perf_session_leave();
 		return;
@@ -169,8 +169,8 @@ PERF_LOCAL void stop_object(void *unused)
 }
 
 /*
- * Have exit() call stop_object() after all destructors: it is the first function to be registered,
- * and it belongs to no object, so it is not called with this object's destructors.
+ * Register stop_object() before all other functions, so that exit() calls it last, after all
+ * destructors. Register it for no object, so that it does not run with this object's destructors.
  */
 PERF_LOCAL int stop_last(void)
 {
@@ -204,10 +204,10 @@ PERF_LOCAL uint32_t drain_flags(unsigned int value)
 		value == DRAIN_DROP ? SIFIVE_TRACE_CONFIG_DROP : 0);
 }
 
-/* The set-up that the environment requested when the program started. */
+/* The set-up that the environment variables described when the program started. */
 static struct perf_setup setup;
 
-/* Join the recording, at the program's start and in each child. @note: look for new objects. */
+/* Join the recording when the program starts, and in each child. @note: look for new objects. */
 PERF_LOCAL int begin_member(bool note)
 {
 	if (perf_session_setup(&setup, &auto_user))
@@ -266,7 +266,7 @@ PERF_LOCAL int auto_begin(bool join)
 		perf_session_end();
 		return perf_error("out of memory");
 	}
-	/* If this fails, the program can still write everything at exit. */
+	/* A failure is harmless, because the program writes everything at exit. */
 	if (is_early() && perf_dump_early(output))
 		perf_error_print("SIFIVE_TRACE_RECORD: ");
 	perf_error_clear();
@@ -294,15 +294,15 @@ PERF_INTERNAL void perf_auto_start(void)
 
 	if (record == PERF_RECORD_NOT)
 		return;
-	/* Children cannot set up their own sessions, because the hardware is in use. */
+	/* Children cannot set up sessions, because the parent's session holds the hardware. */
 	if (record == PERF_RECORD_OWN)
 		unsetenv("SIFIVE_TRACE_RECORD");
 
 	if (perf_session_enter(true, PERF_FRAME))
 		return;
-	/* sifive-trace record finds the library in a program by the message below. */
+	/* sifive-trace record recognizes the library in a program by the message below. */
 	if (auto_begin(record == PERF_RECORD_JOIN)) {
-		/* It is not an error if the recording has ended while its processes continue. */
+		/* A recording may end before its processes do, so ENXIO is not an error. */
 		if (record == PERF_RECORD_JOIN && errno == ENXIO)
 			setup.join = false;
 		else

@@ -21,8 +21,7 @@ PERF_INTERNAL void perf_auto_start(void);
 PERF_INTERNAL void perf_auto_yield(uintptr_t frame);
 
 /**
- * perf_auto_child - record a new child, if its parent is a member of a
- * recording
+ * perf_auto_child - record a new child if its parent is a member of a recording
  * @fork:	fork() is creating the child now; otherwise it was created without fork()
  * @idle:	fork() interrupted no record
  * @alone:	the parent has no other threads, so no other thread held the loader's locks

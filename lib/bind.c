@@ -39,8 +39,8 @@ struct image {
  * @apart:	the objects are in a namespace created by dlmopen()
  * @libc, @libc_end: addresses of that namespace's C library
  * @ours:	number of hook pointers that reach the library
- * @changed:	an object whose pointers led to the C library; "" for none
- * @foreign:	an object whose pointers lead to neither library; "" for none
+ * @changed:	an object with pointers that reached the C library; "" for none
+ * @foreign:	an object with pointers that reach neither library; "" for none
  * @error:	errno of a change that failed
  */
 struct binding {
@@ -54,7 +54,7 @@ struct binding {
 
 /**
  * struct bound - state since a trace was set up
- * @global:	function that an unresolved call will reach
+ * @global:	functions that unresolved calls will reach
  * @hooks:	calls are recorded
  * @ours:	some hook pointers reach the library
  * @late:	first object found later whose calls reached other hooks; "" for none
@@ -103,7 +103,7 @@ PERF_LOCAL void read_image(const struct dl_phdr_info *info, struct image *image)
 	}
 }
 
-/* Return the value of a dynamic entry, or 0 if there is none. */
+/* Return the value of a dynamic section entry, or 0 if there is no such entry. */
 PERF_LOCAL uintptr_t entry(const struct image *image, ElfW(Sxword) tag)
 {
 	const ElfW(Dyn) *dynamic;
@@ -114,7 +114,7 @@ PERF_LOCAL uintptr_t entry(const struct image *image, ElfW(Sxword) tag)
 	return 0;
 }
 
-/* Like entry(), but for an address, which some loaders do not relocate. */
+/* Like entry(), but for an address. Some loaders do not relocate these addresses. */
 PERF_LOCAL const void *table(const struct image *image, ElfW(Sxword) tag)
 {
 	uintptr_t address = entry(image, tag);
@@ -158,7 +158,7 @@ PERF_LOCAL void look_at_slot(struct binding *binding, const struct image *image,
 	/* Other namespaces keep the dlclose() of their own C library. */
 	if (which == CLOSE && binding->apart)
 		return;
-	/* A pointer into the object leads to a stub: the first call will resolve the symbol. */
+	/* A pointer into the object points to a stub, which will resolve the symbol. */
 	if (is_in(target, image->start, image->end) && bound.global[which])
 		target = binding->apart ? binding->libc : bound.global[which];
 	if (is_in(target, binding->libc, binding->libc_end)) {
@@ -274,7 +274,7 @@ PERF_INTERNAL int perf_bind(bool hooks)
 
 	bound = (struct bound) { .hooks = hooks };
 	/*
-	 * Look these up before taking the loader's lock on its list of objects, because a thread
+	 * Look up these symbols before taking the loader's lock on its list of objects. A thread
 	 * that runs constructors holds the loader's other lock and may wait for this library.
 	 */
 	for (i = 0; i < BOUND; i++)

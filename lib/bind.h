@@ -20,11 +20,12 @@
  * @hooks:	calls are recorded
  *
  * Warns about an object whose calls reach other hooks, for example another profiler's, and fails
- * if all objects' calls do. Signal handlers must not call this, because it takes the loader's lock.
+ * if all objects' calls do. Signal handlers must not call perf_bind(), because it takes the
+ * loader's lock.
  */
 PERF_INTERNAL int perf_bind(bool hooks);
 
-/* Like perf_bind(), but for objects loaded since that call. Their calls so far are missing. */
+/* Like perf_bind(), but for objects loaded since that call, whose earlier calls are missing. */
 PERF_INTERNAL void perf_bind_late(void);
 
 /* Return whether any object calls the library's hooks. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * The owners of channels. A thread that needs a channel when none is free takes one
- * from a thread whose gate is open: design.md describes the protocol.
+ * Assigns channels to threads. If no channel is free, a thread takes one from a thread with an open
+ * gate: design.md describes the protocol.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -72,7 +72,7 @@ PERF_LOCAL void save_counts(struct perf_thread *thread)
 }
 #endif /* PERF_DROPIN */
 
-/* Take a thread's channel away, unless the thread is writing a record. */
+/* Take a channel away from a thread, unless the thread is writing a record. */
 PERF_LOCAL bool rob(struct perf_thread *victim)
 {
 	bool idle;
@@ -80,7 +80,7 @@ PERF_LOCAL bool rob(struct perf_thread *victim)
 	__atomic_store_n(&victim->claimed, true, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	victim->cpu = PERF_CPU_NOBODY;
-	/* After this, the thread's gate is closed, or its next record takes the slow path. */
+	/* From here on, the thread's gate is closed, or its next record takes the slow path. */
 	perf_rseq_barrier();
 	idle = is_idle(victim);
 	if (idle) {
@@ -95,7 +95,7 @@ PERF_LOCAL bool rob(struct perf_thread *victim)
 	return idle;
 }
 
-/* Take an idle thread's channel. The search is round-robin, so threads keep their channels long. */
+/* Take an idle thread's channel. The search is round-robin, so threads rarely lose channels. */
 PERF_LOCAL int find_victim(void)
 {
 	unsigned int i;
@@ -126,7 +126,7 @@ PERF_LOCAL void give_to(struct perf_thread *thread, int channel, bool robbed)
 }
 
 #ifndef PERF_DROPIN
-/* Ask the driver for another channel of a session that processes share; -1 if none is left. */
+/* Request another channel of a shared session from the driver. Returns -1 if none is left. */
 PERF_LOCAL int ask_driver(void)
 {
 	bool used;
@@ -141,7 +141,7 @@ PERF_LOCAL int ask_driver(void)
 }
 #endif /* PERF_DROPIN */
 
-/* Try once to get a channel. If @thread has one, wait while another thread may be taking it. */
+/* Try once to obtain a channel. Wait if @thread has one that another thread may be taking. */
 PERF_LOCAL bool try_channel(struct perf_thread *thread)
 {
 	bool robbed = false;
@@ -165,7 +165,7 @@ PERF_LOCAL bool try_channel(struct perf_thread *thread)
 	return thread->channel >= 0;
 }
 
-/* Wait for a channel. Returns false if no thread gets one within WAIT_MAX. */
+/* Wait for a channel. Returns false if no thread obtains a channel within WAIT_MAX. */
 PERF_LOCAL bool wait_for_channel(struct perf_thread *thread)
 {
 	const uint32_t retry = perf_pool->retry;
@@ -174,7 +174,7 @@ PERF_LOCAL bool wait_for_channel(struct perf_thread *thread)
 	uint64_t signals;
 
 	__atomic_fetch_add(&perf_pool->waiting, 1, __ATOMIC_SEQ_CST);
-	/* After a timeout, a thread does not wait again until a channel has been returned. */
+	/* After a timeout, a thread does not wait again until a channel has been freed. */
 	while (!done && perf_pool->open & PERF_OPEN_MANUAL && thread->starved != retry &&
 	       thread->epoch == perf_pool->epoch) {
 		const uint32_t turn = perf_pool->turn, waiting = perf_pool->waiting;
@@ -183,7 +183,7 @@ PERF_LOCAL bool wait_for_channel(struct perf_thread *thread)
 		perf_sleep(1000000L * ms);
 		waited = perf_pool->turn == turn ? waited + ms : 0;
 		perf_signals_block(&signals);
-		/* Owners may have ended in the middle of a record. */
+		/* The owners of channels may have ended in the middle of a record. */
 		if (waited == ms)
 			perf_threads_bury(-1);
 		done = try_channel(thread);
@@ -205,7 +205,7 @@ PERF_INTERNAL bool perf_channel_take(struct perf_thread *thread, bool wait)
 	done = try_channel(thread);
 	perf_signals_restore(&signals);
 #ifndef PERF_DROPIN
-	/* A process without channels does not wait, because only other processes could free one. */
+	/* A process without channels does not wait: only other processes can free one. */
 	wait &= !PERF_MEMBER || perf_pool->channels;
 #endif /* PERF_DROPIN */
 	if (!done && wait)

@@ -30,9 +30,9 @@ CLANG=${CLANG-clang}
 # Number of instructions in the entry hook: load the writer, load the kind, jump.
 HOOK_MAX=4
 
-# Limits: the line counts of the one-file library and of the file beside it, and the number of bytes
-# of code and constants that they, or the static library, add to a program with the old API,
-# including the C library functions that they need.
+# Limits: the line counts of the one-file library and of its optional file, and the bytes of code
+# and constants that they, or the static library, add to a program with the old API. The bytes
+# include the C library functions that they need.
 DROPIN_LINES_MAX=4500
 META_LINES_MAX=490
 DROPIN_GROWTH_MAX=41000
@@ -305,8 +305,8 @@ text_of()
 	$SIZE "$1" | awk 'NR == 2 { print $1 }'
 }
 
-# growth_at_most BYTES LIBRARY...: growth of the example, compared with one whose calls and hooks
-# are empty.
+# growth_at_most BYTES LIBRARY...: compare the size of the example program with that of the same
+# program with empty library functions.
 growth_at_most()
 {
 	most=$1
@@ -455,7 +455,7 @@ done
 check "the entry hook's length is within its limit" hook_length
 check "the length of the one-file library is within its limit" \
 	lines_at_most $DROPIN_LINES_MAX "$dropin"
-check "the length of the file beside it is within its limit" \
+check "the length of the one-file library's optional file is within its limit" \
 	lines_at_most $META_LINES_MAX "$meta"
 check "the one-file library's size in a static program is within its limit" \
 	growth_at_most $DROPIN_GROWTH_MAX "${dropin%c}o"

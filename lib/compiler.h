@@ -25,7 +25,7 @@
 #define PERF_LOCAL	PERF_NOTRACE static
 #define PERF_INLINE	PERF_NOTRACE static inline __attribute__((always_inline))
 
-/* A function or parameter that is unused if a part of the one-file library is omitted. */
+/* Marks a function or parameter that is unused if a part of the one-file library is omitted. */
 #define PERF_OPTIONAL	__attribute__((unused))
 
 /* For code that is linked into a shared object. */
@@ -34,21 +34,21 @@
 #endif
 
 /*
- * A pointer to a function that runs before the program's constructors (.init_array)
- * or after its destructors (.fini_array), whose priorities start at 101, if they have any.
+ * Attribute of a pointer to a function that runs before the program's constructors (.init_array) or
+ * after its destructors (.fini_array). Programs can use priorities from 101.
  */
 #define PERF_RUN(list, number)	__attribute__((used, section(list "." number)))
 #define PERF_FIRST		"00001"
 #define PERF_SECOND		"00002"
 
-/* Thread-local variables, without a call for each access, even in a shared library. */
+/* Thread-local variables that are accessed without a function call, even in a shared library. */
 #ifdef PERF_SHARED
 #define PERF_THREAD_MODEL	__attribute__((tls_model("initial-exec")))
 #else
 #define PERF_THREAD_MODEL	__attribute__((tls_model("local-exec")))
 #endif
 
-/* The frame of the program's call, for functions that the program calls. */
+/* The frame of the current function, for functions that the program calls. */
 #define PERF_FRAME		((uintptr_t)__builtin_frame_address(0))
 
 #define PERF_LIKELY(x)		__builtin_expect(!!(x), 1)

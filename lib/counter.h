@@ -61,8 +61,8 @@ PERF_INLINE PERF_OPTIONAL uint64_t perf_counter_timestamp(const volatile uint32_
  * @ts:		pointer to tsLower, which tsUpper follows; used only for the timestamp
  * @now:	values read
  *
- * Traps (SIGILL) unless scounteren and mcounteren let user mode read these
- * CSRs. The caller handles migration to another hart between the reads.
+ * Traps (SIGILL) unless scounteren and mcounteren permit user mode to read these CSRs. The caller
+ * handles migration to another hart between the reads.
  */
 PERF_INTERNAL void perf_counters_read(const uint8_t *number, uint32_t count,
 				      const volatile uint32_t *ts, uint64_t *now);

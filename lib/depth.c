@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Open calls up to the limit are kept with their frames, because a call left with longjmp() has no
- * exit, but the frame of a later hook shows that it has been left. Deeper calls are only counted.
+ * Open calls up to the limit are stored with their frames. A call left with longjmp() has no exit,
+ * but the frame of a later hook shows that the call has been left. Deeper calls are only counted.
  *
- * The hooks of a function's entry and exit have the same frame, except that the exit's is deeper in
- * the stack after alloca(), and further out if the hook is a tail call, which returns to the call
- * site. An inlined function shares the frame and the call site of the enclosing function.
+ * The entry and exit hooks of a function have the same frame, with two exceptions. After alloca(),
+ * the exit's frame is deeper in the stack. If the exit hook is a tail call, which returns to the
+ * call site, its frame is further out. An inlined function shares the frame and the call site of
+ * the enclosing function.
  */
 #include <stddef.h>
 
@@ -26,9 +27,9 @@ PERF_LOCAL void drop_left(struct perf_open *open, uintptr_t frame)
 }
 
 /*
- * Whether a call with the same frame as an earlier one shows that the earlier one has been left.
- * Otherwise the call is inlined, and the code belongs to whichever of the two functions begins
- * closest before that code.
+ * Return whether a call with the same frame as an earlier call shows that the earlier one has been
+ * left. Otherwise, the new call is inlined. The code is in the function that begins closest before
+ * it.
  */
 PERF_LOCAL bool replaces(const struct perf_call *call, const struct perf_call *earlier)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Finds a thread's outermost calls, for a filter with a depth limit. Without a limit, none of this
- * code is executed.
+ * Finds a thread's outermost calls, for a filter with a depth limit. Without a limit, this code is
+ * not executed.
  */
 #ifndef PERF_DEPTH_H
 #define PERF_DEPTH_H
@@ -18,7 +18,7 @@ PERF_INTERNAL void perf_depth_begin(void);
 /**
  * perf_depth_shows - account for a function entry or exit in the calling thread
  * @limit:	depth up to which calls are recorded, 1 to PERF_DEPTH_MAX
- * @enter:	the call is an entry, not an exit
+ * @enter:	set for an entry, clear for an exit
  *
  * Returns whether to record the entry or exit.
  */

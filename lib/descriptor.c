@@ -8,7 +8,7 @@
 
 #include "descriptor.h"
 
-/* The library's descriptors start here if the process's limit, usually 1024, allows that. */
+/* Lowest number of the library's descriptors, if the process's limit, usually 1024, permits it. */
 #define HIGH_NUMBERS	992
 
 PERF_INTERNAL int perf_descriptor_up(int fd)
@@ -73,7 +73,7 @@ PERF_INTERNAL int perf_device_fd(struct perf_device *device)
 
 	/* Nothing is mapped until the session is complete. */
 	if (device->mapped && !perf_descriptor_mapped(device, fd)) {
-		/* open() is a cancellation point, and would block forever with signals blocked. */
+		/* If the thread were cancelled in open(), its signals would remain blocked. */
 		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelable);
 		fresh = attach(device);
 		/* Another thread may have attached first, perhaps in a separate file table. */

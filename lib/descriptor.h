@@ -12,7 +12,7 @@
  * perf_descriptor_up - move a descriptor to a number that programs do not use
  * @fd:		a descriptor, or -1
  *
- * Programs rely on low numbers, or close them. Returns the new descriptor, @fd itself
+ * Programs may expect low numbers to be free, or close them. Returns the new descriptor, @fd itself
  * if no higher one is free, or -1.
  */
 PERF_INTERNAL int perf_descriptor_up(int fd);

@@ -64,10 +64,10 @@ PERF_INTERNAL int perf_device_error(struct perf_device *device, int error,
 {
 	struct sifive_trace_status status;
 	bool known = !read_status(device, &status);
-	/* STATUS needs no permission, so if STATUS fails too, ioctl(2) is forbidden. */
+	/* STATUS requires no permission, so if STATUS also fails, ioctl(2) is forbidden. */
 	bool filtered = !known && (errno == EPERM || errno == EACCES ||
 				   errno == ENOSYS);
-	/* If the caller itself is the holder, some other resource is busy. */
+	/* If the caller holds the hardware, another resource is busy. */
 	bool held = error == EBUSY && known && status.holder &&
 		    !(status.flags & SIFIVE_TRACE_STATUS_OWNER);
 
@@ -110,14 +110,14 @@ PERF_LOCAL int open_error(const char *path, int error)
 #ifndef PERF_DROPIN
 	struct stat status;
 
-	/* Do not use access(): it would pull in C library code that looks up the user's groups. */
+	/* Do not use access(), which would link C library code that looks up the user's groups. */
 	if (!stat("/sys/bus/platform/drivers/sifive-trace-encoder", &status))
 		return error == ENOENT ?
 		       perf_error("no trace device %s, though the module is loaded: mount devtmpfs on /dev, or correct SIFIVE_TRACE_DEVICE",
 				  path) :
-		       perf_error("the module is loaded, but found no trace encoder: \"sifive-trace info\" says why");
+		       perf_error("the module is loaded, but found no trace encoder: see \"sifive-trace info\"");
 #endif /* PERF_DROPIN */
-	return perf_error("no trace device %s: insmod sifive_trace.ko, or see what \"sifive-trace info\" finds",
+	return perf_error("no trace device %s: load sifive_trace.ko, or see \"sifive-trace info\"",
 			  path);
 }
 
@@ -224,7 +224,7 @@ PERF_INTERNAL void perf_device_forget(struct perf_device *device, bool fork)
 	if (fork && device->slots)
 		put_memory(device->slots, SLOTS_SIZE, MAP_FIXED_NOREPLACE);
 #endif /* PERF_DROPIN */
-	/* The child may have reused the address range, so the range is no longer the library's. */
+	/* The child may have reused the address range, so the library must not use it. */
 	if (!fork)
 		pages = NULL;
 	abandon(device, perf_descriptor_session(device, device->fd));
@@ -380,7 +380,7 @@ PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device)
 }
 
 #ifndef PERF_DROPIN
-/* Explain why an event has no counter although earlier events have one. */
+/* Explain why an event has no counter although earlier events have counters. */
 PERF_LOCAL const char *no_room(struct perf_device *device, const struct perf_counter *counter,
 			       uint32_t before, char *text, size_t size)
 {
@@ -416,7 +416,7 @@ PERF_LOCAL int counters_error(struct perf_device *device, int error,
 	snprintf(what, sizeof(what), "cannot count %s%sevent %u of the list",
 		 name[failed], *name[failed] ? ", " : "", failed);
 	if (error == EOPNOTSUPP)
-		reason = "this processor's firmware does not offer it";
+		reason = "this processor's firmware does not support it";
 	else if (error == EINVAL)
 		reason = "there is no such event";
 	else if (error == EBUSY)
@@ -454,7 +454,7 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 					  i, closed->cpu, closed->ts_registers ?
 					  ", because every message has a timestamp" :
 					  closed->flags & SIFIVE_TRACE_ENCODER_TESTED ?
-					  ", because nothing on this hardware shows a time" : "");
+					  ", because this hardware provides no times" : "");
 		counters.event[i] = perf_device_event(&counter[i]);
 	}
 
@@ -477,10 +477,10 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 			       counter[i].flags & SIFIVE_TRACE_EVENT_OF_SAMPLES ?
 			       0 : PERF_CSR_CYCLE + number;
 
-		/* Readers know only a counter's number, which therefore determines its CSR. */
+		/* Readers have only a counter's number, so the number must determine the CSR. */
 		if (number >= PERF_COUNTER_MAX ||
 		    PERF_COUNTER_CSR(counters.event[i].info) != csr)
-			return perf_error("event %u of the list got counter %u with CSR 0x%03x, which this library cannot read",
+			return perf_error("event %u of the list has counter %u with CSR 0x%03x, which this library cannot read",
 					  i, number,
 					  PERF_COUNTER_CSR(counters.event[i].info));
 
@@ -513,7 +513,7 @@ PERF_INTERNAL int perf_device_sample(struct perf_device *device,
 	}
 
 	if (errno == EOPNOTSUPP && sampling->period)
-		reason = "the counter of that event cannot interrupt here: sample by time";
+		reason = "the event's counter cannot interrupt here: sample by time";
 	return perf_device_error(device, errno, "cannot sample", reason);
 }
 
@@ -552,7 +552,7 @@ PERF_INTERNAL int perf_device_map(struct perf_device *device)
 		const struct sifive_trace_encoder *encoder = &device->encoder[i];
 		bool rawio = encoder->flags & SIFIVE_TRACE_ENCODER_RAWIO;
 
-		/* Count a failed attempt, too, because it may have removed the previous mapping. */
+		/* Also count a failed attempt, because it may have removed the previous mapping. */
 		device->mapped = i + 1;
 		if (map_page(device, i, encoder->mmap_offset))
 			continue;

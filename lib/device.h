@@ -35,7 +35,7 @@
  * @mapped:	number of the encoders' pages that were mapped, including a failed attempt
  * @encoder:	the chosen encoders
  * @slots:	the thread slots, or NULL if not mapped
- * @began:	CLOCK_MONOTONIC at the capture's first start, in nanoseconds, or 0 before it
+ * @began:	CLOCK_MONOTONIC in nanoseconds when the capture was first started, or 0
  * @ran:	nanoseconds from @began until the capture was last stopped
  * @joined:	another process holds the session
  * @process, @parent: if @joined is set: ids of the process that joined and of its parent, in the
@@ -63,7 +63,7 @@ struct perf_device {
 #endif /* PERF_DROPIN */
 };
 
-/* Stimulus registers that instruction trace leaves free; it uses 15 and 31 to name threads. */
+/* Stimulus registers not used by instruction trace, which uses 15 and 31 to identify threads. */
 #define PERF_STIMULUS_FREE	0x7fff7fffu
 
 /* The driver's limit: one sink for each encoder. */
@@ -92,28 +92,28 @@ PERF_INTERNAL int perf_device_error(struct perf_device *device, int error,
  * perf_device_fd - get a descriptor of the session's open file
  *
  * Returns @fd, or, if the program has closed it, a new one from the driver, which
- * identifies the session by the mapped pages; -1 with errno on failure. Async-signal-safe
+ * identifies the session by the mapped pages. Returns -1 with errno on failure. Async-signal-safe
  * and thread-safe.
  */
 PERF_INTERNAL int perf_device_fd(struct perf_device *device);
 
-/* Release everything. @device may already be closed. */
+/* Release all resources of @device, which may already be closed. */
 PERF_INTERNAL void perf_device_close(struct perf_device *device);
 
 /**
- * perf_device_forget - in a child: leave the device to the parent
- * @fork:	fork() is creating the child now; otherwise it may already have mapped something
+ * perf_device_forget - in a child: close the device, which the parent continues to use
+ * @fork:	fork() is creating the child now; otherwise the child may already have mapped memory
  *
- * Stimulus pages are not inherited and leave holes, which are filled in a new child, so
- * that nothing else is mapped in their place.
+ * A child does not inherit the stimulus pages. In a new child, other memory fills their address
+ * range, so that nothing else is mapped there.
  */
 PERF_INTERNAL void perf_device_forget(struct perf_device *device, bool fork);
 
 /**
  * perf_device_choose - choose the encoders of some CPUs
- * @cpus:	CPU numbers of Linux; CPUs without an encoder are ignored
+ * @cpus:	Linux CPU numbers; CPUs without an encoder are ignored
  *
- * Fails if none of them has an encoder.
+ * Fails if none of the CPUs has an encoder.
  */
 PERF_INTERNAL int perf_device_choose(struct perf_device *device,
 				     const cpu_set_t *cpus);
@@ -126,7 +126,7 @@ PERF_INTERNAL int perf_device_choose(struct perf_device *device,
  */
 PERF_INTERNAL uint32_t perf_device_channels(const struct perf_device *device);
 
-/* Fails if ITC channel @channel, 0 to 31, is not available. */
+/* Check that ITC channel @channel, 0 to 31, is available. */
 PERF_INTERNAL int perf_device_check_channel(const struct perf_device *device,
 					    unsigned int channel);
 
@@ -224,10 +224,10 @@ PERF_INTERNAL int perf_device_sink(struct perf_device *device, uint32_t index,
 				   struct sifive_trace_sink *sink);
 
 /**
- * perf_device_file - form the file name for the data of sink @index
+ * perf_device_file - construct the name of the file for the data of sink @index
  * @name:	result: the name, cut to PATH_MAX with its NUL
  *
- * A single sink's file is @path itself; with several, the index precedes the last extension:
+ * With a single sink, the file is @path. With several sinks, the index precedes the last extension:
  * trace.0.rtd, trace.1.rtd ...
  */
 PERF_INTERNAL void perf_device_file(char *name, const char *path, uint32_t index, uint32_t sinks);

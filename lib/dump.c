@@ -58,7 +58,7 @@ PERF_LOCAL int empty(int fd, const char *path)
 PERF_LOCAL int copy_capture(struct perf_device *device, int fd,
 			    const char *path, uint64_t offset, uint64_t bytes)
 {
-	/* Static, because threads' stacks may be small, and only one call can be in progress. */
+	/* Static, because the stacks of threads may be small. Only one call can be in progress. */
 	static char chunk[DUMP_CHUNK];
 	uint64_t copied = 0;
 	ssize_t got = 0;
@@ -93,14 +93,14 @@ PERF_LOCAL int open_file(const char *path, uint32_t index, uint32_t sinks)
 #ifndef PERF_DROPIN
 	struct stat status;
 
-	/* Other users must not see the kernel's addresses or the program's stack. */
+	/* Other users must not be able to read the kernel's addresses or the program's stack. */
 	if (perf_session.setup.sampling.flags & SIFIVE_TRACE_SAMPLING_KERNEL)
 		mode = 0600;
 #endif /* PERF_DROPIN */
 	if (strlen(path) + sizeof(".63") > sizeof(name))
 		return perf_error("the trace's name is too long");
 	perf_device_file(name, path, index, sinks);
-	/* The user has not named the numbered files, so a link there could point to any file. */
+	/* The user did not choose numbered names, so a link there could lead to any file. */
 	fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | (sinks > 1 ? O_NOFOLLOW : 0), mode);
 #ifndef PERF_DROPIN
 	/* An existing file keeps its mode, so change the mode, unless the file is a device. */
@@ -115,7 +115,7 @@ PERF_LOCAL int open_file(const char *path, uint32_t index, uint32_t sinks)
 					 "it is a symbolic link: remove it" : strerror(errno));
 }
 
-/* Write the capture of a sink to its file, and the side-car file beside it. */
+/* Write the capture of a sink to its file, and write the side-car file. */
 PERF_LOCAL int write_sink(struct perf_device *device, const char *path, uint32_t index,
 			  const struct sifive_trace_status *capture, int fd)
 {
@@ -181,7 +181,7 @@ PERF_INTERNAL int perf_dump(const char *path)
 
 	if (perf_session_check_ready() || perf_device_capture(device, &capture))
 		return -1;
-	/* Create the files first: if this fails, tracing continues, and earlier traces remain. */
+	/* Create the files first: after a failure, tracing continues and earlier traces remain. */
 	for (opened = 0; !rc && opened < capture.sinks; opened += !rc) {
 		fd[opened] = open_file(path, opened, capture.sinks);
 		rc = fd[opened] < 0 ? -1 : 0;
@@ -200,8 +200,8 @@ PERF_INTERNAL int perf_dump(const char *path)
 		rc = perf_device_capture(device, &capture);
 #ifndef PERF_DROPIN
 	/*
-	 * Remove an earlier trace's file of kernel function names, which may be another kernel's.
-	 * Only sifive-trace record writes a new one, after the program has ended.
+	 * Remove an earlier trace's file of kernel function names, which may describe another
+	 * kernel. Only sifive-trace record writes a new one, after the program has ended.
 	 */
 	if (!rc)
 		perf_meta_remove(path, "kallsyms");
@@ -213,7 +213,7 @@ PERF_INTERNAL int perf_dump(const char *path)
 			rc = perf_error("cannot write %s: %s", path, strerror(errno));
 
 	if (on) {
-		/* It is not an error if START fails because the buffer is full. */
+		/* START may fail because the buffer is full, which is not an error. */
 		if (perf_device_start(device, 0) < 0) {
 			perf_session_end_records(false);
 			perf_session.state = PERF_SESSION_READY;

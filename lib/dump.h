@@ -9,7 +9,7 @@
  * perf_dump - write the capture and its side-car files
  * @path:	path of the file; with several sinks, the files are numbered
  *
- * Call between perf_session_enter() and perf_session_leave(). Reports what the files lack.
+ * Call between perf_session_enter() and perf_session_leave(). Reports data missing from the files.
  */
 PERF_INTERNAL int perf_dump(const char *path);
 
@@ -19,7 +19,7 @@ PERF_INTERNAL int perf_dump(const char *path);
  * @path:	path of the file, as for perf_dump()
  *
  * If the program ends without writing its capture, another process can save it with these
- * files. They mark a ring as wrapped, because it may still wrap.
+ * files. They describe a ring as wrapped, because the ring may wrap before it is saved.
  */
 PERF_INTERNAL int perf_dump_early(const char *path);
 

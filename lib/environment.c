@@ -17,7 +17,7 @@ PERF_INTERNAL const char *perf_environment(const char *name)
 	return value && *value ? value : NULL;
 }
 
-/* Return the index of @value in @words, a list separated by ", ", or -1 if the list lacks it. */
+/* Return the index of @value in @words, a list separated by ", ", or -1 if it is not listed. */
 PERF_INTERNAL int perf_environment_find(const char *words, const char *value)
 {
 	size_t length = strlen(value);
@@ -139,7 +139,7 @@ PERF_INTERNAL int perf_environment_record(enum perf_record *record)
 
 /*
  * All variables of the library, the command and the virtual board's set-up. The static library
- * does not support those for context switches, system calls and page faults, and reports them.
+ * rejects those for context switches, system calls and page faults.
  */
 static const char *const names[] = {
 	"SIFIVE_TRACE_RECORD", "SIFIVE_TRACE_EVENTS", "SIFIVE_TRACE_COUNT",

@@ -18,10 +18,10 @@
 /* Return the value of variable @name, or NULL if unset. */
 PERF_INTERNAL const char *perf_environment(const char *name);
 
-/* Return the index of @value in @words, a list separated by ", ", or -1 if the list lacks it. */
+/* Return the index of @value in @words, a list separated by ", ", or -1 if it is not listed. */
 PERF_INTERNAL int perf_environment_find(const char *words, const char *value);
 
-/* Return the index of variable @name's value in @words, or -1 if none or if it is unset. */
+/* Return the index of variable @name's value in @words; -1 if it is unset or not listed. */
 PERF_INTERNAL int perf_environment_word(const char *name, const char *words);
 
 /**
@@ -51,7 +51,7 @@ PERF_INTERNAL int perf_environment_number(const char *name, uint64_t most,
 /* Read SIFIVE_TRACE_HEADER: as above, or write a header every @interval records. */
 PERF_INTERNAL int perf_environment_header(bool *once, unsigned int *interval);
 
-/* SIFIVE_TRACE_RECORD: record nothing, or into the program's own or an ancestor's session. */
+/* SIFIVE_TRACE_RECORD: do not record, or record in the program's own or an ancestor's session. */
 enum perf_record {
 	PERF_RECORD_NOT,
 	PERF_RECORD_OWN,
@@ -62,8 +62,8 @@ PERF_INTERNAL int perf_environment_record(enum perf_record *record);
 #endif /* PERF_DROPIN */
 
 /*
- * Fails for an unknown variable SIFIVE_TRACE_*, suggesting the nearest name, and for an
- * invalid value of a variable that every set-up reads.
+ * Check the environment. Fails if a variable SIFIVE_TRACE_* is unknown, with the nearest name in
+ * the error text, or if a variable that every set-up reads has an invalid value.
  */
 PERF_INTERNAL int perf_environment_check(void);
 

@@ -11,10 +11,10 @@
 #include "error.h"
 #include "quiet.h"
 
-/* Room for a path, an explanation and the kernel's message. */
+/* Size of the text: a path, an explanation and the kernel's message. */
 #define ERROR_LEN	448
 
-/* TLS accesses must not allocate memory, because signal handlers also use the text. */
+/* TLS accesses must not allocate memory, because signal handlers use the text. */
 static __thread char text[ERROR_LEN] PERF_THREAD_MODEL;
 
 PERF_LOCAL void print(enum perf_verbosity least, const char *call, const char *what)
@@ -61,7 +61,7 @@ PERF_INTERNAL int perf_error(const char *format, ...)
 	return -1;
 }
 
-/* Append to the text. Returns where the addition begins. */
+/* Append to the text. Returns the beginning of the appended text. */
 PERF_LOCAL PERF_PRINTF(1, 0) const char *append(const char *format, va_list args)
 {
 	size_t used = strlen(text);

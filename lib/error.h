@@ -28,7 +28,7 @@ PERF_INTERNAL void perf_error_add(const char *format, ...) PERF_PRINTF(1, 2);
 /* Print the text as the failure of @call, unless the user has silenced errors. */
 PERF_INTERNAL void perf_error_print(const char *call);
 
-/* The messages that the user wants to read. */
+/* Which messages to print. */
 enum perf_verbosity {
 	PERF_SILENT,
 	PERF_ERRORS,

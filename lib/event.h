@@ -9,7 +9,7 @@
  *	cpu/event=NUMBER/	the same
  *	fw:ipi-sent, fw:set-timer ...
  *				counted by firmware, in all modes
- *	NAME			from a table of the caller
+ *	NAME			from the caller's table
  *
  * ":u" or ":k" after a name counts in user or kernel mode only. Names are not
  * case-sensitive.

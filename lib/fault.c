@@ -11,13 +11,13 @@
 #include "writer.h"
 
 /*
- * The handlers that ours replaced when it was last and when it was first installed. They differ if
- * the program installed a handler in between; that handler may call ours.
+ * The handlers that the library's handler replaced when it was last and first installed. They
+ * differ if the program installed a handler in between, which may call the library's.
  */
 static struct sigaction before, first;
 static volatile bool installed;
 
-/* The signal that the calling thread is passing on. */
+/* The signal that the calling thread is forwarding to a replaced handler. */
 static __thread struct {
 	const void *context;
 	uintptr_t frame;
@@ -33,7 +33,7 @@ PERF_LOCAL uintptr_t *context_pc(void *context)
 #endif
 }
 
-/* Return whether an instruction caused the signal; otherwise a process sent it. */
+/* Return whether an instruction caused the signal, rather than a process that sent it. */
 PERF_LOCAL bool is_fault(const siginfo_t *info)
 {
 	return info->si_code > 0;
@@ -48,7 +48,7 @@ PERF_LOCAL void pass_on(struct sigaction *to, int number, siginfo_t *info,
 
 	if (!(action.sa_flags & SA_SIGINFO) &&
 	    (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)) {
-		/* A faulting instruction is then repeated, and ends the program. */
+		/* A faulting instruction is then executed again, and ends the program. */
 		if (!is_fault(info) && action.sa_handler == SIG_IGN)
 			return;
 		action.sa_handler = SIG_DFL;
@@ -72,12 +72,12 @@ PERF_LOCAL void pass_on(struct sigaction *to, int number, siginfo_t *info,
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 
-/* Pass on a signal that the library did not cause. */
+/* Forward a signal that the library did not cause. */
 PERF_LOCAL void pass(int number, siginfo_t *info, void *context, uintptr_t frame)
 {
 	/*
-	 * The caller can be a handler that replaced ours, or that ours called. If such a handler
-	 * left by siglongjmp(), passed.frame is stale, but the next signal's frame is not below it.
+	 * The caller can be a handler that replaced this one, or that this one called. After its
+	 * siglongjmp(), passed.frame is stale, but the next signal's frame is not below it.
 	 */
 	if (!installed || (passed.context == context && frame < passed.frame)) {
 		pass_on(&first, number, info, context);
@@ -105,7 +105,7 @@ PERF_LOCAL void handler(int number, siginfo_t *info, void *context)
 	errno = error;
 }
 
-/* Return whether our handler is installed: the program may have installed its own. */
+/* Return whether the library's handler is installed; the program may have replaced it. */
 PERF_LOCAL bool is_caught(void)
 {
 	struct sigaction now;
@@ -124,7 +124,7 @@ PERF_INTERNAL void perf_fault_catch(void)
 
 	if (!perf_pool->layout.count || is_caught())
 		return;
-	/* Set these first, because our handler may run as soon as it is installed. */
+	/* Set these first, because the handler may run as soon as it is installed. */
 	sigaction(SIGILL, NULL, &before);
 	if (!known)
 		first = before;

@@ -30,10 +30,10 @@ struct filter_object {
 };
 
 /*
- * Loaded objects for the hooks to search, in two tables, one of which is always complete.
- * The tables contain only the program itself if the C library can find shared
- * objects, because these can be replaced at any time. An object without a filter has
- * an entry without ranges, which distinguishes it from a new object.
+ * Loaded objects that the hooks search, in two tables, one of which is always complete. If the C
+ * library can find shared objects, the tables contain only the program itself, because shared
+ * objects can be replaced at any time. An object without a filter has an entry without ranges,
+ * which distinguishes it from a new object.
  */
 struct loaded {
 	uintptr_t start, end, bias;
@@ -47,7 +47,7 @@ struct table {
 
 /*
  * _dl_find_object() is async-signal-safe and can be called within dlopen(), unlike
- * dl_iterate_phdr(), the only function that finds objects before glibc 2.35.
+ * dl_iterate_phdr(), the only alternative before glibc 2.35.
  */
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
@@ -57,13 +57,13 @@ extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
 #endif
 
 static struct filter_object *filter_objects;
-/* Objects of the previous set-up, kept because a thread may still be searching them. */
+/* Objects of the previous set-up, kept because a thread may be searching them. */
 static struct filter_object *old_objects;
 static struct table tables[2];
 static struct table *volatile current = &tables[0];
 static unsigned int on;
 static uint32_t depth;
-/* The program's file; the program can have been started through a link or with another name. */
+/* The program's file, whose name may differ from the name with which the program was started. */
 static char program[PATH_MAX];
 
 PERF_LOCAL struct filter_object *find_filter_object(const char *name)
@@ -133,7 +133,7 @@ PERF_LOCAL void arrange(struct ranges *ranges)
 
 #define BLANKS	" \t\r\n\v\f"
 
-/* A name with spaces is quoted. Returns the rest, or NULL if it is missing or the name too long. */
+/* Read a name, which is quoted if it has spaces. Returns the rest of the line, or NULL on error. */
 PERF_LOCAL char *take_name(char *line, char **name)
 {
 	const char *end = *line == '"' && strcspn(line + 1, "\"") ? "\"" : BLANKS;
@@ -244,7 +244,7 @@ PERF_LOCAL int visit(struct dl_phdr_info *info, size_t size, void *argument)
 	int i;
 
 	(void)size;
-	/* The program comes first. */
+	/* The first object is the program itself. */
 	if (table->count == (CAN_FIND ? 1 : OBJECTS))
 		return 1;
 	for (i = 0; i < info->dlpi_phnum; i++) {
@@ -265,7 +265,7 @@ PERF_LOCAL int visit(struct dl_phdr_info *info, size_t size, void *argument)
 	return 0;
 }
 
-/* Find the objects that are loaded now. */
+/* Find the currently loaded objects. */
 PERF_LOCAL void update_table(void)
 {
 	static bool busy;
@@ -317,7 +317,7 @@ PERF_INTERNAL int perf_filter_load(const char *path)
 			arrange(&object->set[set]);
 	length = readlink("/proc/self/exe", program, sizeof(program) - 1);
 	program[length < 0 ? 0 : length] = '\0';
-	/* An empty file selects no functions. */
+	/* An empty filter file selects no functions. */
 	if (!(on & 1u << PERF_FILTER_FROM) && !depth)
 		on |= 1u << PERF_FILTER_RECORD;
 	update_table();

@@ -41,7 +41,7 @@ static perf_writer *volatile manual = write_nothing;
 static struct perf_writers writers;
 
 #ifndef PERF_DROPIN
-/* Absent from static programs that cannot set a filter. */
+/* These functions are absent from static programs that cannot set a filter. */
 #pragma weak perf_part_hook
 #pragma weak perf_part_forget
 
@@ -107,7 +107,7 @@ PERF_LOCAL void make_whole(struct perf_lane *lane)
 	}
 }
 
-/* Convert own counts to CSR values, valid until the thread is switched out. */
+/* Convert own counts to CSR values, which are valid until the thread is switched out. */
 PERF_LOCAL void make_relative(const struct perf_thread *thread, struct perf_lane *lane)
 {
 	const struct perf_layout *layout = &perf_pool->layout;
@@ -124,14 +124,13 @@ PERF_LOCAL void make_relative(const struct perf_thread *thread, struct perf_lane
 	} while (written != thread->offset[PERF_OFFSETS_WRITTEN]);
 	for (i = 0; i < layout->count; i++)
 		lane->stream.last[i] -= lane->offset[i];
-	/* An older driver does not count writes. */
+	/* Older drivers do not count writes. */
 	lane->written = written ? written : ~UINT64_C(0);
 }
 
 /*
- * Find the counts from which records after a header continue: @now, or, if the
- * thread has moved, its own counts at its latest record on the other CPU or
- * channel, so that no counts are lost.
+ * Find the counts from which records after a header continue: @now, or, if the thread has moved,
+ * its own counts at its latest record on the other CPU or channel. In this way, no counts are lost.
  */
 PERF_LOCAL const uint64_t *header_base(const struct perf_thread *thread,
 				       const struct perf_lane *lane,
@@ -185,7 +184,7 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 	if (thread->dropped)
 		perf_room_mark_drop(thread, &lane->stream);
 #endif /* PERF_DROPIN */
-	/* Do this first: if the header itself is abandoned, it marks the lane as torn again. */
+	/* Clear this first: if the header itself is abandoned, the lane is marked as torn again. */
 	lane->torn = false;
 	lane->generation = generation;
 	thread->fresh &= ~bit;
@@ -235,7 +234,7 @@ PERF_LOCAL bool may_write(const struct perf_thread *thread)
 	       PERF_OPEN_MANUAL && thread->epoch == perf_pool->epoch;
 }
 
-/* Stop counting a record as queued; until then, it counts as lost if its thread ends. */
+/* Stop counting a record as queued. While it is queued, it is lost if its thread ends. */
 PERF_LOCAL void leave_queue(bool lost)
 {
 	if (lost)
@@ -256,7 +255,7 @@ PERF_LOCAL void drain(struct perf_thread *thread)
 		struct perf_lane *lane = perf_channel_have(thread) ?
 					 lane_of((unsigned int)thread->channel, p->cpu) : NULL;
 
-		/* If this record is abandoned, thread->lane is torn; fork() resets only that. */
+		/* If this record is abandoned, fork() can reset only thread->lane. */
 		thread->cpu = PERF_CPU_NOBODY;
 		thread->lane = lane ? lane : thread->lane;
 		written = p->complete && lane && may_write(thread);
@@ -266,7 +265,7 @@ PERF_LOCAL void drain(struct perf_thread *thread)
 				     p->now);
 		}
 		p->complete = false;
-		/* Skip this if a context that interrupted this one has already done so. */
+		/* A context that interrupted this one may already have counted the record. */
 		if (__atomic_compare_exchange_n(&thread->head, &head, head + 1, false,
 						__ATOMIC_RELEASE, __ATOMIC_RELAXED))
 			leave_queue(!written);
@@ -287,8 +286,8 @@ PERF_INLINE void open_gate(struct perf_thread *thread)
 }
 
 /*
- * Called by a writer whose record was abandoned while the writer was running. It may have written
- * within another user-level thread's record, which is then as unreadable as the writer's own.
+ * Called by a writer after its record was abandoned while it was running. The writer may have
+ * written within another user-level thread's record, so that neither record can be read.
  */
 PERF_LOCAL __attribute__((noinline, cold))
 void given_up(struct perf_thread *thread, struct perf_lane *lane)
@@ -341,7 +340,7 @@ PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
 		*loss = LOSS(threads);
 
 		/*
-		 * From now on, a context that interrupts this one, or a thread that wants the
+		 * From here on, a context that interrupts this one, or a thread that takes the
 		 * channel, sets thread->cpu to PERF_CPU_NOBODY.
 		 */
 		thread->lane = lane;
@@ -369,8 +368,8 @@ PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
 }
 
 /*
- * Called when a header was written without a record. If the thread recorded before tracing
- * was last turned on, its next record ends the calls that were open then. That record must
+ * Called after a header was written without a record. If the thread recorded before tracing was
+ * last turned on, its next record ends the calls that were open at that time. The next record must
  * therefore take the slow path, which updates thread->begun.
  */
 PERF_LOCAL void begin_part(struct perf_thread *thread)
@@ -381,7 +380,7 @@ PERF_LOCAL void begin_part(struct perf_thread *thread)
 		thread->begun = perf_pool->generation;
 }
 
-/* Write a record, if there is one, and open the gate, which the caller has closed. */
+/* Write a record unless @kind is NO_RECORD, and open the gate, which the caller has closed. */
 PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 			      uintptr_t address, uintptr_t address2)
 {
@@ -403,7 +402,7 @@ PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 			given_up(thread, lane);
 		return;
 	}
-	/* Count the loss before opening the gate, for which a pause or the end of tracing waits. */
+	/* Count the loss before opening the gate, because closing the hooks waits for the gate. */
 	if (!lane && kind != NO_RECORD && perf_pool->open && thread->epoch == perf_pool->epoch) {
 		perf_lost_count((__u64 *)((char *)perf_losses() + loss));
 #ifndef PERF_DROPIN
@@ -460,7 +459,7 @@ void write_slow(uintptr_t address, uintptr_t address2, uint32_t kind)
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
 	struct perf_thread *thread = perf_self;
 
-	/* The pool is closed, or this is a child, whose pool is empty. */
+	/* The pool is closed, or the process is a child with an empty pool. */
 	if (!perf_pool || !perf_pool->open)
 		return;
 	if (perf_pool->open & PERF_OPEN_PAUSED) {
@@ -483,7 +482,7 @@ void write_slow(uintptr_t address, uintptr_t address2, uint32_t kind)
 	if (perf_gate_closed(thread)) {
 		if (!perf_frame_left(thread->gate, frame) && thread->waiting++ < PATIENCE) {
 			queue_record(thread, kind, address, address2);
-			/* Make the slow path write this record before any with later counts. */
+			/* Make the slow path write this record before later ones. */
 			thread->cpu = PERF_CPU_NOBODY;
 			return;
 		}
@@ -493,7 +492,7 @@ void write_slow(uintptr_t address, uintptr_t address2, uint32_t kind)
 	close_gate(thread, frame);
 	thread->waiting = 0;
 	write_claimed(thread, kind, address, address2);
-	/* Another thread has set up the session again: write the record there. */
+	/* If another thread has set up the session again, write the record in the new session. */
 	if (PERF_UNLIKELY(thread->epoch != perf_pool->epoch))
 		write_slow(address, address2, kind);
 }
@@ -575,7 +574,7 @@ PERF_INTERNAL void perf_hooks_close(bool pause)
 {
 	struct perf_thread *thread = perf_self;
 
-	/* The filter stays in effect, because a function that it excludes is not a loss. */
+	/* The filter remains in effect, because calls to excluded functions are not losses. */
 	if (pause && hook != write_nothing)
 		set_hook(write_slow);
 	else
@@ -584,7 +583,7 @@ PERF_INTERNAL void perf_hooks_close(bool pause)
 	__atomic_store_n(&perf_pool->open, pause ? PERF_OPEN_PAUSED : 0, __ATOMIC_SEQ_CST);
 	perf_threads_alert();
 	perf_threads_settle();
-	/* If this handler has interrupted a record, the rest of it will not be captured. */
+	/* If this handler has interrupted a record, the rest of the record will not be captured. */
 	if (thread->epoch == perf_pool->epoch && perf_gate_closed(thread))
 		perf_thread_give_up(thread, true);
 	perf_fault_release();

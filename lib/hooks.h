@@ -30,7 +30,7 @@ PERF_INTERNAL void perf_hooks_open(unsigned int open);
  */
 PERF_INTERNAL void perf_hooks_close(bool pause);
 
-/* Called after a fork: make the hooks do nothing. */
+/* Called after a fork: disable the hooks. */
 PERF_INTERNAL void perf_hooks_forget(void);
 
 /**
@@ -45,8 +45,8 @@ PERF_INTERNAL bool perf_hooks_busy(uintptr_t frame);
 PERF_INTERNAL void perf_hooks_manual(uintptr_t address);
 
 /*
- * The compiler's hooks under names that cannot be preempted: the public ones may
- * belong to another library.
+ * The compiler's hooks under names that cannot be preempted: another library may define the public
+ * names.
  */
 PERF_INTERNAL void perf_hook_enter(void *function, void *site);
 PERF_INTERNAL void perf_hook_exit(void *function, void *site);

@@ -46,7 +46,7 @@ PERF_INTERNAL int perf_join(struct perf_device *device, struct sifive_trace_join
 		return perf_error("cannot join the recording: %s: start the program from a recorded one, with CAP_PERFMON",
 				  strerror(errno));
 	device->joined = true;
-	/* The ids are 0 if the holder's namespace has none, or if an older driver lacks them. */
+	/* The ids are 0 if the holder's namespace has none, or if the driver is too old. */
 	device->process = join->process ? (int32_t)join->process : perf_process_id();
 	device->parent = join->process ? (int32_t)join->parent : getppid();
 	return 0;

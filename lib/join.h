@@ -20,15 +20,16 @@
 
 /**
  * perf_join - join the session of an ancestor
- * @device:	open device; the session's encoders are set as chosen
- * @join:	request: members channel and channels are inputs, the rest is filled in
+ * @device:	open device; set to the session's encoders
+ * @join:	request: the members channel and channels are inputs; the other members are filled
+ *		in
  * @wanted:	the process needs a channel now
  */
 PERF_INTERNAL int perf_join(struct perf_device *device, struct sifive_trace_join *join,
 			    bool wanted);
 
 /**
- * perf_join_channel - get one more channel
+ * perf_join_channel - request another channel
  * @used:	result: another process has already used the channel
  *
  * Called with the channels locked. Returns -1 if no channel is left, or if the

@@ -9,7 +9,7 @@
 #include "compiler.h"
 #include "thread.h"
 
-/* A thread that has recorded; times are in ticks. @named: all its headers name it. */
+/* A thread that has recorded. Times are in ticks. @named: all headers of the thread name it. */
 struct perf_joined {
 	volatile int32_t tid;
 	uint32_t channel;

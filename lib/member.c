@@ -32,7 +32,7 @@ PERF_INTERNAL int perf_member_take(struct perf_device *device, struct perf_setup
 	struct sifive_trace_join join = { .channel = (int32_t)setup->channel };
 	uint32_t i;
 
-	/* A program without hooks needs no channel unless it loads an instrumented object. */
+	/* A program without hooks needs no channel until it loads an instrumented object. */
 	if ((!setup->inherits && perf_bind(setup->hooks)) || perf_join(device, &join, perf_bind_used()))
 		return -1;
 	*channels = join.channel < 0 ? 0 : 1u << join.channel;
@@ -64,7 +64,8 @@ PERF_INTERNAL void perf_member_off(void)
 }
 
 /*
- * Open the recorder's directory. Once the recorder has removed it, anybody can create another one.
+ * Open the recorder's directory. Once the recorder has removed it, any user can create a directory
+ * with its name.
  */
 PERF_LOCAL int open_dir(const char *dir)
 {

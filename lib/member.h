@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A session held by another process, sifive-trace record: this process joins it, and gets
- * channels from the driver when its threads record.
+ * A session held by another process, sifive-trace record: this process joins the session, and the
+ * driver assigns channels when its threads record.
  */
 #ifndef PERF_MEMBER_H
 #define PERF_MEMBER_H
@@ -18,7 +18,7 @@
 /**
  * perf_member_take - join the session of an ancestor
  * @device:	open device; the session's encoders are set
- * @setup:	set-up, whose counters and shared channels are set
+ * @setup:	set-up; its counters and shared channels are filled in
  * @channels:	result: one channel, if one is free and an object calls the
  *		hooks; otherwise none
  */
@@ -38,7 +38,7 @@ PERF_INTERNAL int perf_member_write(const char *dir, bool ends);
 PERF_INTERNAL void perf_member_on(void);
 PERF_INTERNAL void perf_member_off(void);
 
-/* Called in a child, whose part goes to another file. */
+/* Called in a child, which writes its part to a separate file. */
 PERF_INTERNAL void perf_member_forget(void);
 #else
 /* A program with the static library is never a member, and never calls these. */

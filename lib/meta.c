@@ -88,7 +88,7 @@ PERF_LOCAL void put_machine(FILE *file)
 	free(board);
 	if (about)
 		fclose(about);
-	/* The kernel reports this for a machine without a name. */
+	/* The kernel reports this name if the machine has none. */
 	if (!uname(&name) && strcmp(name.nodename, "(none)")) {
 		put_field(file, "host", name.nodename);
 		fputs(",\n", file);
@@ -115,7 +115,7 @@ PERF_LOCAL void put_sources(FILE *file, const struct sifive_trace_sink *sink)
 	fputs("],\n", file);
 }
 
-/* Write the user's name for an event; readers contain the standard names. */
+/* Write the user's name for an event. Readers contain the standard names. */
 PERF_LOCAL void put_event(FILE *file, const char *name)
 {
 	if (!*name)
@@ -171,7 +171,7 @@ PERF_LOCAL void put_sampling(FILE *file)
 	fputs("},\n", file);
 }
 
-/* Read a running thread's name now, because it may have been set after the first record. */
+/* Read a running thread's name here, because the thread may have set it after its first record. */
 PERF_LOCAL void thread_name(const struct perf_joined *joined, char *name)
 {
 	char path[64];
@@ -230,7 +230,7 @@ PERF_LOCAL void put_writers(FILE *file, bool first)
 			first && !i ? "" : ",", start, end, start);
 }
 
-/* State of the list of objects: the output, and whether the list has an entry. */
+/* State of writing the list of objects: the output, and whether the list has an entry. */
 struct list {
 	FILE *file;
 	bool begun;
@@ -260,7 +260,7 @@ PERF_LOCAL void put_object(const struct perf_object *object, void *argument)
 }
 
 #ifdef PERF_DROPIN
-/* List an object that is loaded now. The full library keeps a list of objects instead. */
+/* List a loaded object. The full library keeps a list of objects instead. */
 PERF_LOCAL int put_loaded(struct dl_phdr_info *info, size_t size, void *list)
 {
 	struct perf_object object;
@@ -374,7 +374,7 @@ PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 #endif /* PERF_MACHINE */
 		put_lost(file, capture);
 	}
-	/* "early" tells readers that later threads, which can have any channel, are missing. */
+	/* "early" means that later threads, which can have any channel, are missing. */
 	fputs(capture ? "}\n" : ",\n\"early\":true}\n", file);
 }
 

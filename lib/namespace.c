@@ -6,7 +6,7 @@
 
 #ifdef PERF_SHARED
 
-/* The struct r_debug_extended of glibc 2.35 and newer, whose r_version is at least LISTS. */
+/* struct r_debug_extended of glibc 2.35 and newer, in which r_version is at least LISTS. */
 struct namespace_list {
 	struct r_debug base;
 	const struct namespace_list *next;
@@ -24,7 +24,7 @@ struct walk {
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
 
-/* Find an object's program headers by the ELF header at the beginning of its file. */
+/* Find an object's program headers from its ELF header. */
 PERF_LOCAL bool describe(const struct link_map *map, struct dl_phdr_info *info)
 {
 	const ElfW(Ehdr) *header;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The loaded objects of all namespaces: dl_iterate_phdr() lists only the program's, but dlmopen()
- * creates others, whose objects have their own C library.
+ * The loaded objects of all namespaces. dl_iterate_phdr() lists only the objects of the program's
+ * namespace, but dlmopen() creates other namespaces with separate copies of the C library.
  */
 #ifndef PERF_NAMESPACE_H
 #define PERF_NAMESPACE_H

@@ -59,7 +59,7 @@ PERF_INTERNAL bool perf_object_read(const struct dl_phdr_info *info,
 	       !(vdso && vdso - found->start < found->end - found->start);
 }
 
-/* Ask the kernel, because realpath() would pull in 2 KB of the C library. */
+/* Query the kernel, because realpath() would add 2 KB of the C library. */
 PERF_LOCAL bool find_path(const char *name, char *path)
 {
 	int fd = open(name, O_PATH | O_CLOEXEC);

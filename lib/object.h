@@ -11,7 +11,7 @@
 
 #include "compiler.h"
 
-/* Enough for SHA-1 build-ids, the longest in use, and more. */
+/* More than enough for SHA-1 build-ids, the longest in use. */
 #define PERF_BUILD_ID	32
 
 /**

@@ -25,7 +25,7 @@ static struct {
 	uint64_t time;
 } looked;
 
-/* This is not the session's lock, which a thread may hold while it waits for the loader. */
+/* Separate from the session's lock, which a thread may hold while it waits for the loader. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 PERF_LOCAL bool is_same(const struct perf_object *a, const struct perf_object *b,
@@ -66,7 +66,7 @@ PERF_LOCAL void add_object(const struct perf_object *found, const char *name)
 	object->seen = true;
 	object->path = strcpy((char *)(object + 1), path);
 	object->name = strcpy((char *)(object + 1) + strlen(path) + 1, name);
-	/* A child that fork() creates now may inherit the list. */
+	/* Another thread may call fork(), so the list must be valid at any time. */
 	__atomic_store_n(objects_end, object, __ATOMIC_RELEASE);
 	objects_end = &object->next;
 	objects_count++;
@@ -86,7 +86,7 @@ PERF_LOCAL int note_object(struct dl_phdr_info *info, size_t size, void *unused)
 		add_object(&found, name);
 		return 0;
 	}
-	/* No later object has used these addresses. */
+	/* Since this object was recorded, no other object has used its addresses. */
 	last->ended = false;
 	last->seen = true;
 	return 0;
@@ -188,7 +188,7 @@ PERF_INTERNAL int perf_objects_close(void *handle)
 
 	if (!noted)
 		return close_next(handle);
-	/* A thread that is cancelled while it notes objects would block the others forever. */
+	/* A thread that is cancelled while it records objects would block all others forever. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelable);
 	perf_bind_late();
 	perf_objects_note();

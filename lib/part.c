@@ -16,7 +16,7 @@ PERF_LOCAL void write_filtered(uintptr_t function, uintptr_t site, uint32_t kind
 }
 
 /*
- * The calling thread's part (see part.h), if PERF_FILTER_FROM is set. @frame and @site are of the
+ * The calling thread's part (see part.h), if PERF_FILTER_FROM is set. @frame and @site describe the
  * call that began the part; @frame is 0 if no part has begun. @depth: number of open calls to the
  * function; @same: number of these with this frame and site, which inlined calls share; @cut: the
  * latest part ended while calls were open; @epoch: the session's epoch.
@@ -30,7 +30,7 @@ static __thread struct {
 	bool cut;
 } part PERF_THREAD_MODEL;
 
-/* Value of @frame for a part that only PERF_FILTER_TO ends: no exit leaves this frame. */
+/* Value of @frame for a part that only PERF_FILTER_TO ends. No exit has this frame. */
 #define NO_FRAME	UINTPTR_MAX
 
 PERF_LOCAL void end_part(bool cut)
@@ -44,7 +44,7 @@ PERF_LOCAL void end_part(bool cut)
 /* Called when a part begins: end the calls of the latest part whose exits were not recorded. */
 PERF_LOCAL void begin_after(struct perf_thread *thread)
 {
-	/* In a signal handler, these calls continue. */
+	/* If this is a signal handler, the interrupted calls continue. */
 	if (!part.cut || thread->epoch != perf_pool->epoch || perf_gate_closed(thread))
 		return;
 	thread->begun = 0;
@@ -61,7 +61,7 @@ PERF_LOCAL bool follow_call(uintptr_t function, uintptr_t site, uintptr_t frame,
 		perf_depth_begin();
 		end_part(false);
 		part.site = site;
-		/* Until this part is complete, a signal handler's calls must not end it. */
+		/* Until the new part is set up, a signal handler's calls must not end it. */
 		part.depth = 1;
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		part.frame = to ? NO_FRAME : frame;
@@ -76,8 +76,8 @@ PERF_LOCAL bool follow_call(uintptr_t function, uintptr_t site, uintptr_t frame,
 }
 
 /*
- * Whether an exit of the function ends the part's first call. Calls that longjmp() has left
- * still count in @depth. Recursive calls have other sites, unless they are inlined.
+ * Return whether an exit of the function ends the part's first call. @depth includes calls that
+ * were left with longjmp(). Recursive calls have different call sites unless they are inlined.
  */
 PERF_LOCAL bool follow_exit(uintptr_t site, uintptr_t frame)
 {
@@ -99,7 +99,7 @@ PERF_LOCAL bool follow(const struct perf_call *call, bool enter, bool from, bool
 		/* The hook of an exit can be a tail call, which has the caller's frame. */
 		if (!enter && from && call->site == part.site)
 			*last = true;
-		else	/* The function was left by longjmp(), for example. */
+		else	/* The function was left with longjmp(), for example. */
 			end_part(true);
 	}
 	if (enter)

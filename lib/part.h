@@ -16,7 +16,7 @@
  */
 PERF_INTERNAL perf_writer *perf_part_hook(perf_writer *writer);
 
-/* Called in a new child, whose part begins with its own call. */
+/* Called in a new child, which begins a new part with its next call. */
 PERF_INTERNAL void perf_part_forget(void);
 
 #endif /* PERF_PART_H */

@@ -25,8 +25,8 @@
 
 #ifdef PERF_ALONE
 /*
- * A static program that uses only this API traces itself, so it does not need
- * auto.c. This file comes first in the archive, so the linker uses these functions.
+ * A static program that uses only this API traces itself, so it does not need auto.c. Because this
+ * file is first in the archive, the linker uses the functions below.
  */
 PERF_INTERNAL __attribute__((weak)) void perf_auto_start(void)
 {
@@ -47,7 +47,7 @@ PERF_LOCAL int leave(const char *call, int rc)
 	return rc;
 }
 
-/* Begin an API call, which cannot use the session of another API. */
+/* Begin an API call. Fails if another API has set up the session. */
 PERF_LOCAL int enter(const char *call, bool record, uintptr_t frame)
 {
 	perf_error_clear();
@@ -218,7 +218,7 @@ PERF_LOCAL int begin(int cores, int funnels)
 		return -1;
 
 	if (info.encoders != (unsigned int)cores || info.funnels != (unsigned int)funnels)
-		perf_notice("the program expects %d encoders and %d funnels, the driver has found %u and %u: using the driver's",
+		perf_notice("the program expects %d encoders and %d funnels, but there are %u and %u: using these",
 			    cores, funnels, info.encoders, info.funnels);
 	return 0;
 }
@@ -259,7 +259,7 @@ PERF_API int perfTimerISRInit(perfEvent *perfCntrList, int numCntrs,
 			       SBABufferSize, false, (uint64_t)interval * 1000));
 }
 
-/* This is called too often to print errors. */
+/* Programs call this function too often to print errors. */
 PERF_API int perfWriteCntrs(void)
 {
 	return perf_session_record((uintptr_t)__builtin_return_address(0));

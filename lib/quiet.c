@@ -53,7 +53,7 @@ PERF_INTERNAL void perf_quiet_line(const char *line, size_t length)
 	struct stat now;
 	ssize_t written;
 
-	/* A daemon closes its descriptors; a file that it opens later can get this number. */
+	/* A daemon closes its descriptors, so a file that it opens later can have this number. */
 	if (fstat(STDERR_FILENO, &now) || now.st_dev != standard.st_dev ||
 	    now.st_ino != standard.st_ino)
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Lets writes of the library fail without ending the program: a write() to a pipe that nobody reads
- * sends SIGPIPE, and one beyond the limit of a file's size sends SIGXFSZ.
+ * Prevents failed writes of the library from ending the program: a write() to a pipe without a
+ * reader sends SIGPIPE, and a write() beyond the file size limit sends SIGXFSZ.
  */
 #ifndef PERF_QUIET_H
 #define PERF_QUIET_H
@@ -29,7 +29,7 @@ PERF_INTERNAL void perf_quiet_end(const struct perf_quiet *quiet);
 
 /*
  * Print a line to standard error. The shared library, which a program may be unaware of, prints
- * nothing once descriptor 2 is no longer the file that it was when the program started.
+ * nothing unless descriptor 2 refers to the same file as when the program started.
  */
 #ifdef PERF_SHARED
 PERF_INTERNAL void perf_quiet_line(const char *line, size_t length);

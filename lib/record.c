@@ -75,7 +75,7 @@ PERF_LOCAL void emit_address(struct perf_stream *s, uintptr_t address, bool poll
 	emit32(s, (uint32_t)(value >> 32), poll);
 }
 
-/* Return the count to record for counter @i, whose value is @now. */
+/* Return the count to record for counter @i, which has the value @now. */
 PERF_LOCAL uint64_t take_count(struct perf_stream *s, uint32_t i, uint64_t now)
 {
 	const uint64_t last = s->last[i];

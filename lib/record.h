@@ -137,8 +137,8 @@ PERF_INLINE void perf_wait_ready(const struct perf_stream *stream)
 /**
  * perf_stream_record - write a record
  * @kind:	enum perf_record_kind
- * @address2:	ignored by records with one address. Addresses are even, as all code
- *		addresses are.
+ * @address2:	ignored by records with one address. Both addresses are even, like all code
+ *		addresses.
  * @now:	the counters' values, in the layout's order
  */
 PERF_INTERNAL void perf_stream_record(struct perf_stream *stream, uint32_t kind,

@@ -45,7 +45,7 @@ PERF_INTERNAL void perf_room_note(struct perf_thread *thread)
 
 PERF_INTERNAL void perf_room_renew(struct perf_thread *thread)
 {
-	/* Read this once, because another thread may take the channel away. */
+	/* Read the channel only once, because another thread may take it away. */
 	const int channel = thread->channel;
 
 	thread->fresh = ~UINT64_C(0);

@@ -21,8 +21,8 @@ PERF_INLINE bool perf_room_lacks(const struct perf_lane *lane)
 }
 
 /**
- * perf_room_give_way - let a record wait for room, or drop it
- * @gate:	the thread's gate; another value ends waiting
+ * perf_room_give_way - make a record wait for room, or drop it
+ * @gate:	the thread's gate; a change of its value ends the wait
  *
  * Returns whether the record is dropped.
  */

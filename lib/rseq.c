@@ -30,7 +30,7 @@ PERF_INTERNAL struct perf_rseq *perf_rseq_find(void)
 	}
 	return &own_area;
 #else
-	/* The CPU number alone is useless without restartable sequences. */
+	/* Without restartable sequences, the CPU number is useless. */
 	return NULL;
 #endif
 }

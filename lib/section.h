@@ -4,7 +4,7 @@
  *
  * All counters of a record are read in one restartable sequence, rseq(2): it begins by
  * comparing the thread's CPU with the one whose counters it reads, and the kernel restarts
- * it after preemption, migration or a signal. So all values belong to that CPU and to one
+ * it after preemption, migration or a signal. All values are therefore from that CPU and from one
  * time slice.
  *
  * The lane's CPU is part of the comparison: to interrupt the thread, a signal handler or
@@ -20,7 +20,7 @@
 #include "compiler.h"
 #include "counter.h"
 
-/* The needed part of the kernel's struct rseq; 32 bytes are registered. */
+/* The part of the kernel's struct rseq that the library uses; 32 bytes are registered. */
 struct perf_rseq {
 	uint32_t cpu_id_start;
 	volatile uint32_t cpu_id;
@@ -41,7 +41,7 @@ struct perf_section {
 /* Signature before the restart address of a sequence; the same throughout a process. */
 #define PERF_SECTION_SIGNATURE	0xf1401073
 
-/* Other machines run only tests, with one thread each, which read counters one by one. */
+/* Other machines run only single-threaded tests, which read counters one by one. */
 #if defined(__riscv) && __riscv_xlen == 64 && !defined(PERF_COUNTER_MOCK)
 #define PERF_SECTIONS
 #endif

@@ -21,10 +21,10 @@
 #include "turns.h"
 
 #ifndef PERF_DROPIN
-/* Absent from static programs that cannot set a filter. */
+/* These functions are absent from static programs that cannot set a filter. */
 #pragma weak perf_filter_load
 
-/* A child must not take the loader's locks, which may be held forever: it inherits the results. */
+/* A child inherits the results, because the loader's locks may be held forever in a child. */
 #define inherits(setup)	(PERF_MEMBER && (setup)->inherits)
 
 /* Number of records from one header to the next in an XOR ring. */
@@ -43,7 +43,7 @@ static int cancelable;
 #ifndef PERF_DROPIN
 static __thread bool in_record PERF_THREAD_MODEL;
 
-/* The thread was the only one when it called fork(); the C library reports this since 2.32. */
+/* The thread was the only one when it called fork(). glibc has reported this since version 2.32. */
 static __thread bool alone PERF_THREAD_MODEL;
 extern char __libc_single_threaded __attribute__((weak));
 
@@ -126,13 +126,13 @@ PERF_INTERNAL int perf_session_enter(bool record, uintptr_t frame)
 	int32_t self = perf_thread_id();
 	int state;
 
-	/* This is a child that was created without fork()'s handlers. */
+	/* The process is a child that was created without fork()'s handlers. */
 	if (perf_pool && !perf_pool->pid)
 		forget(false);
 	if (perf_hooks_busy(frame) && record)
 		return perf_error("a record is being written: call this outside signal handlers");
 
-	/* A cancelled call would block the others forever, so allow that only between two tries. */
+	/* Allow cancellation only between attempts: a cancelled call would block all others. */
 	while (pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state), !take_call(self, frame)) {
 		pthread_setcancelstate(state, NULL);
 		if (caller == self)
@@ -315,7 +315,7 @@ PERF_LOCAL int fill_pool(const struct perf_device *device,
 	perf_pool->once &= !(device->slots && setup->type == SIFIVE_TRACE_RECORD_DELTA);
 #endif /* PERF_DROPIN */
 #ifndef PERF_DROPIN
-	/* A member gets more channels later. */
+	/* A member requests more channels later. */
 	if (PERF_MEMBER && setup->join) {
 		channels = perf_device_channels(device);
 		perf_pool->process = device->process;

@@ -49,8 +49,8 @@ static pthread_key_t exit_key;
 static bool exit_key_made;
 
 /*
- * Block all signals, including those that the C library's functions never block, because one
- * of these can cancel the thread. The kernel's signal set has eight bytes.
+ * Block all signals, including those that the C library's functions never block: one of them can
+ * cancel the thread. The kernel's signal set has eight bytes.
  */
 PERF_INTERNAL void perf_signals_block(uint64_t *old)
 {
@@ -106,7 +106,7 @@ PERF_INTERNAL void perf_thread_give_up(struct perf_thread *thread, bool goes_on)
 	thread->stuck = goes_on;
 }
 
-/* Release the slot and channel of a thread, which may have ended long ago. */
+/* Release the slot and channel of a thread, which may have ended. */
 PERF_LOCAL void release(struct perf_thread *thread)
 {
 	if (thread->epoch == perf_pool->epoch) {
@@ -120,7 +120,7 @@ PERF_LOCAL void release(struct perf_thread *thread)
 	__atomic_store_n(&thread->tid, 0, __ATOMIC_RELEASE);
 }
 
-/* Called when a thread ends; hooks in later destructors make it rejoin. */
+/* Called when a thread ends. Hooks in later destructors make the thread rejoin. */
 PERF_LOCAL void thread_exit(void *unused)
 {
 	uint64_t signals;
@@ -137,8 +137,8 @@ PERF_LOCAL void thread_exit(void *unused)
 }
 
 /*
- * Called before all other constructors to get a key with a low number, because setting one
- * with a high number allocates memory, which a hook must not do.
+ * Called before all other constructors to obtain a key with a low number. Setting a key with a high
+ * number allocates memory, which a hook must not do.
  */
 PERF_LOCAL void make_exit_key(void)
 {
@@ -163,7 +163,7 @@ PERF_INTERNAL int perf_pool_make(void)
 			munmap(pool, sizeof(*pool));
 			return -1;
 		}
-		/* From now on, other threads see the pool. A pool without a pid is a child's. */
+		/* From here on, threads can use the pool. A pool without a pid is a child's. */
 		pool->pid = perf_process_id();
 		__atomic_store_n(&perf_pool, pool, __ATOMIC_RELEASE);
 	}
@@ -247,7 +247,7 @@ PERF_LOCAL struct perf_thread *find_slot(int32_t tid)
 	return NULL;
 }
 
-/* Ask the driver for access to the counters, and find the thread's id and offsets. */
+/* Request access to the counters from the driver, and find the thread's id and offsets. */
 PERF_LOCAL int join_driver(struct perf_thread *thread)
 {
 	struct sifive_trace_thread arg = { .size = sizeof(arg), .slot = ~0u };
@@ -273,7 +273,7 @@ PERF_LOCAL int join_driver(struct perf_thread *thread)
 /* Join the session. Called with signals blocked. */
 PERF_LOCAL struct perf_thread *join_blocked(void)
 {
-	/* Read the epoch first, so that a set-up from here on makes the thread rejoin. */
+	/* Read the epoch first, so that any later set-up makes the thread rejoin. */
 	const uint32_t epoch = __atomic_load_n(&perf_pool->epoch, __ATOMIC_ACQUIRE);
 	struct perf_thread *thread = perf_self;
 	int32_t tid = perf_thread_id();
@@ -350,7 +350,7 @@ PERF_INTERNAL struct perf_thread *perf_thread_join(void)
 	perf_signals_block(&signals);
 	joining = true;
 	thread = perf_self;
-	/* A signal handler may have joined already. */
+	/* A signal handler may have joined in the meantime. */
 	if (thread->epoch != perf_pool->epoch || !thread->tid)
 		thread = join_blocked();
 	if (thread)

@@ -116,7 +116,7 @@ struct perf_open {
  * @rseq:	area in which the kernel stores the number of the thread's CPU
  * @lane:	lane of the records
  * @fresh:	bit n is set if lane n has no header of this thread
- * @waiting:	number of records that signal handlers made while the gate was closed
+ * @waiting:	number of records that signal handlers queued while the gate was closed
  * @stuck:	a record was abandoned, but is still being written
  * @lent:	the thread has called vfork(), so the running code may be the child's
  * @epoch:	perf_pool.epoch when the thread joined
@@ -187,7 +187,7 @@ struct perf_device;
  * @open:	PERF_OPEN_*: which records may be written now
  * @generation:	number that changes when headers have to be rewritten
  * @epoch:	number that changes with each set-up
- * @retry:	number that changes when a thread that was refused may ask again
+ * @retry:	number that changes when a refused thread may try again
  * @pid:	id of the process
  * @process:	id of the process in the recorder's pid namespace
  * @channels:	bit n is set if channel n is available
@@ -195,7 +195,7 @@ struct perf_device;
  * @owner:	owner of each channel, or NULL if free
  * @hand:	next channel to take away
  * @waiting:	number of threads that are waiting for a channel
- * @turn:	number that changes when a thread gets a channel
+ * @turn:	number that changes when a thread obtains a channel
  * @device:	the device whose session threads join
  * @lost:	page of losses: counts of records that were not written, and the shared
  *		channels; the kernel keeps it with the capture
@@ -267,7 +267,7 @@ PERF_INLINE bool perf_gate_closed(const struct perf_thread *thread)
 }
 
 #ifndef PERF_DROPIN
-/* Side-car files are written. The one-file library defines this if the file beside it exists. */
+/* Side-car files are written. The one-file library defines this if its optional file exists. */
 #define PERF_META
 #endif /* PERF_DROPIN */
 
@@ -276,13 +276,13 @@ PERF_INLINE bool perf_gate_closed(const struct perf_thread *thread)
 
 #ifdef PERF_META
 /**
- * perf_joined_add - list a thread that got its first channel
+ * perf_joined_add - list a thread that has obtained its first channel
  *
  * Called with the channels locked. Returns its place in the list, or -1 if the list is full.
  */
 PERF_INTERNAL int perf_joined_add(const struct perf_thread *thread);
 
-/* Called when a thread has ended; if the thread is the caller, its name can still be read. */
+/* Called when a thread has ended. If the caller is the thread itself, its name can be read. */
 PERF_INTERNAL void perf_joined_end(const struct perf_thread *thread);
 #else
 #define perf_joined_add(thread)	(-1)
@@ -301,8 +301,8 @@ PERF_INTERNAL int perf_pool_make(void);
 PERF_INTERNAL struct perf_thread *perf_thread_join(void);
 
 /**
- * perf_channel_take - get a channel for the calling thread: see perf_channel_have()
- * @wait:	whether to wait while all channels' owners are in the middle of a record
+ * perf_channel_take - obtain a channel for the calling thread: see perf_channel_have()
+ * @wait:	whether to wait while the owners of all channels are writing records
  */
 PERF_INTERNAL bool perf_channel_take(struct perf_thread *thread, bool wait);
 
@@ -355,7 +355,8 @@ PERF_INTERNAL bool perf_thread_ended(int32_t pid, int32_t tid);
  * @now:	frame of the caller
  *
  * A signal handler that has interrupted the function is deeper in the stack, or on another stack.
- * Otherwise the function was left, with longjmp() for example. If in doubt, returns false.
+ * In all other cases, the function was left, with longjmp() for example. If in doubt, returns
+ * false.
  */
 PERF_INTERNAL bool perf_frame_left(uintptr_t then, uintptr_t now);
 
@@ -369,7 +370,7 @@ PERF_INTERNAL void perf_thread_repair(void);
 
 /**
  * perf_thread_give_up - count the record that holds a thread's gate as lost
- * @goes_on:	the record's writer is still running, so do not wait for it or count it again
+ * @goes_on:	the record's writer is running, so do not wait for it or count it again
  *
  * The next data in its lane marks the record as incomplete.
  */
@@ -409,10 +410,7 @@ PERF_INLINE void perf_channel_share(uint32_t channels)
 	__atomic_fetch_or(&perf_losses()->shared, channels, __ATOMIC_RELAXED);
 }
 
-/*
- * Count a lost record. This is a macro, because __u64 and uint64_t are different types to a
- * compiler.
- */
+/* Count a lost record. A macro, because __u64 and uint64_t are different types to a compiler. */
 #define perf_lost_count(which)	__atomic_fetch_add(which, 1, __ATOMIC_RELAXED)
 
 #endif /* PERF_THREAD_H */

@@ -64,7 +64,7 @@ PERF_API struct sifive_trace *sifive_trace_open(void)
 	perf_auto_yield(PERF_FRAME);
 	if (entered("sifive_trace_open(): ", perf_session_enter(true, PERF_FRAME)))
 		return NULL;
-	/* Another owner's session proves that a device exists. */
+	/* If another owner has a session, the device exists. */
 	rc = perf_session.state < PERF_SESSION_READY ?
 	     perf_session_begin(&info) : 0;
 	if (!rc) {
@@ -76,7 +76,7 @@ PERF_API struct sifive_trace *sifive_trace_open(void)
 	return trace;
 }
 
-/* Return whether options of a later release are used; they can be ignored only if they are zero. */
+/* Return whether options of a later release are set. Only zero options can be ignored. */
 PERF_LOCAL bool has_more(const struct sifive_trace_options *options)
 {
 	const unsigned char *byte = (const unsigned char *)options;
@@ -135,12 +135,12 @@ PERF_API int sifive_trace_off(struct sifive_trace *trace)
 	return leave_trace("sifive_trace_off(): ", perf_session_off());
 }
 
-/* This is called too often to print errors. */
+/* Programs call this function too often to print errors. */
 PERF_API int sifive_trace_write(struct sifive_trace *trace)
 {
 	if (PERF_UNLIKELY(!trace || perf_session.user != trace))
 		return perf_error("call sifive_trace_setup() first");
-	/* A session that has an owner is set up. */
+	/* The session has an owner, so it is set up. */
 	perf_hooks_manual((uintptr_t)__builtin_return_address(0));
 	return 0;
 }

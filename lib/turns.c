@@ -22,5 +22,5 @@ PERF_INTERNAL int perf_turns_check(struct perf_setup *setup)
 	/* Readers need cycles to scale the counts. */
 	if (cycles)
 		return 0;
-	return perf_error("there are more events than counters: they can take turns if cycles are always counted: add cycles to the list, or omit events");
+	return perf_error("there are more events than counters, and they can take turns only if cycles are always counted: add cycles to the list, or omit events");
 }

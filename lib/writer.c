@@ -2,7 +2,7 @@
 /*
  * An assembler, and the writers that it generates. A writer closes the gate, reads the
  * counters in one restartable sequence, writes kind, addresses and counts, and opens
- * the gate. It stores nothing on the stack and uses only caller-saved registers.
+ * the gate. A writer uses only caller-saved registers and no stack.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -92,7 +92,7 @@ struct perf_code {
 
 #define CODE_SIZE	8192u
 
-/* Never freed, because threads may still be running this code. */
+/* Never freed, because a thread may be running this code. */
 static struct perf_code *codes;
 
 struct assembler {
@@ -158,7 +158,7 @@ PERF_LOCAL void put_jump(struct assembler *a, const uint32_t *to)
 	       (bits >> 1 & 0x3ff) << 21 | (bits >> 20 & 1) << 31);
 }
 
-/* Return the part of @offset that exceeds a 12-bit immediate. */
+/* Return the part of @offset that does not fit in a 12-bit immediate. */
 PERF_LOCAL long upper_part(long offset)
 {
 	return (offset + 0x800) & ~0xfffl;
@@ -411,7 +411,7 @@ PERF_LOCAL void put_counts(struct assembler *a)
 			put_raw(a, i);
 		return;
 	}
-	/* One instruction loads this limit; larger differences branch to WIDE. */
+	/* A single instruction loads this limit. Larger differences branch to WIDE. */
 	if (recipe->count)
 		put_u(a, LUI, LIMIT, 0x7ffff000);
 	if (flips(recipe))

@@ -4,7 +4,7 @@
  *
  * A csrr instruction contains its counter's number, and a record has as many stores as
  * counters, so code compiled in advance is either long, with one function per list, or
- * slow. A program that may not map executable memory uses only write_slow() of hooks.c.
+ * slow. A program that may not map executable memory uses only write_slow() in hooks.c.
  */
 #ifndef PERF_WRITER_H
 #define PERF_WRITER_H
@@ -55,7 +55,7 @@ PERF_INTERNAL bool perf_writers_make(const struct perf_pool *pool,
 				     const struct perf_exits *exits,
 				     struct perf_writers *writers);
 
-/* Get the addresses of the code for counter list @index; returns false after the last list. */
+/* Return the address range of the code for counter list @index; false after the last list. */
 PERF_INTERNAL bool perf_writers_place(unsigned int index, uintptr_t *start,
 				      uintptr_t *end);
 

@@ -393,7 +393,7 @@ finds empty-after PROBLEM "the device tree has no node for a trace encoder" \
 	"Documentation/p550.md" "a tree without nodes is reported"
 logs empty 'no encoder: the device tree has no node "sifive,trace-encoder0"' \
 	"a tree without nodes is reported"
-grep -q 'insmod sifive_trace.ko, or see' "$out/empty-before.txt"
+grep -q 'load sifive_trace.ko, or see' "$out/empty-before.txt"
 result $? "the one-file library reports that the module is not loaded"
 grep -q 'or see what "sifive-trace info" finds' "$out/empty-one-file.txt"
 result $? "the one-file library reports that the loaded module has found no encoder"

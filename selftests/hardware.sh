@@ -377,7 +377,7 @@ board p550 "${untimed[@]}" -- '
 		echo $t $? >>results
 	done'
 for file in example event; do
-	says $file.txt "omit it, because nothing on this hardware shows a time" \
+	says $file.txt "omit it, because this hardware provides no times" \
 		"$file: an event that shows no time is refused with the reason"
 done
 for file in record calls; do

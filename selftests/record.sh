@@ -377,7 +377,7 @@ refused many 125 "cannot count rb, event 18 of the list: the 18 events before it
 	"more events than counters: the first without a counter is named"
 refused twice 125 "cannot count branch-misses:u, event 1 of the list: the 1 event before it needs all counters that can count it: 1 of" \
 	"two events for one counter: the second is named"
-refused noturns 125 "there are more events than counters: they can take turns if cycles are always counted: add cycles to the list, or omit events" \
+refused noturns 125 "there are more events than counters, and they can take turns only if cycles are always counted: add cycles to the list, or omit events" \
 	"more events than counters, without cycles: the message says what to do"
 refused unknown 2 'no event "hits"' "an unknown event is refused"
 refused multiplex 2 "record has no option --multiplex" "--multiplex is refused, because events take turns without it"
@@ -701,7 +701,7 @@ result $? "list omits counters that firmware withholds"
 result $? "record: cycles and instructions do not need the counters that firmware withholds"
 refused refused 125 "firmware does not let user mode read hpmcounter3" "record: an event whose counters firmware withholds is refused"
 named fewnamed bullet-07 core_clock_cycles r165 dcache_miss "list: raw events of a 7 series core are printed"
-refused namedrefused 125 "cannot count r165, event 0 of the list: this processor's firmware does not offer it (event 0: firmware does not let user mode read" \
+refused namedrefused 125 "cannot count r165, event 0 of the list: this processor's firmware does not support it (event 0: firmware does not let user mode read" \
 	"record: a named raw event is refused if firmware withholds its counters"
 
 board nofunnel --cpu "sscofpmf=false,$(core 0007 0x4210427)" -- '
@@ -721,7 +721,7 @@ grep -qE '^  cycles +cycle$' "$out/simplelist.txt" && ! grep -q '^  branches' "$
 result $? "list: without Sscofpmf, only cycles and instructions can be counted"
 says simple "7 series" "info reports a U74"
 named simplenamed bullet utlb_miss r2002 pte_cache_miss "list --all: raw events of a U74 are printed"
-refused noraw 125 "cannot count r2002, event 0 of the list: this processor's firmware does not offer it" \
+refused noraw 125 "cannot count r2002, event 0 of the list: this processor's firmware does not support it" \
 	"record: a named raw event that no counter counts is refused"
 [ -s "$out/two.0.rtd" ] && [ -s "$out/two.1.rtd" ] && [ ! -e "$out/two.rtd" ]
 result $? "record writes a file for each sink"

@@ -10,7 +10,7 @@ PERF_INTERNAL void bare_choose_begin(struct bare_choice *choice)
 }
 
 /*
- * Move event @to[n] to the free counter @n, then fill the counter that this frees in the same way,
+ * Move event @to[n] to the free counter @n. Fill the counter that this event held in the same way,
  * until event @last has a counter.
  */
 PERF_LOCAL void hand_on(struct bare_choice *choice, const unsigned char *to,
@@ -29,9 +29,7 @@ PERF_LOCAL void hand_on(struct bare_choice *choice, const unsigned char *to,
 
 PERF_INTERNAL bool bare_choose(struct bare_choice *choice, unsigned int event)
 {
-	/*
-	 * The events that need a counter, and for each counter the event that is to move there.
-	 */
+	/* The events without a counter, and for each counter the event to move to it. */
 	unsigned char queue[PERF_COUNTER_MAX], to[PERF_COUNTER_MAX];
 	unsigned int head, tail = 0, n;
 	uint32_t seen = 0;

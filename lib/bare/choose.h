@@ -29,9 +29,9 @@ struct bare_choice {
 PERF_INTERNAL void bare_choose_begin(struct bare_choice *choice);
 
 /*
- * Assign a counter to one more event. Moves other events to different counters
- * if necessary, so the order of events does not matter. Returns false if no counter is left.
- * Tries no more counters than necessary.
+ * Assign a counter to one more event. Moves other events to different counters if necessary, so the
+ * order of events does not matter. Returns false if no counter is left. Tests no more counters than
+ * necessary.
  */
 PERF_INTERNAL bool bare_choose(struct bare_choice *choice, unsigned int event);
 

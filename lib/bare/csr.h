@@ -29,7 +29,7 @@
 
 /*
  * Start hpmcounter @number (3 to 31) counting @event from 0. Returns the counter's width
- * in bits, or 0 if the hart lacks the counter, or the counter cannot count the event.
+ * in bits, or 0 if the counter does not exist or cannot count the event.
  */
 PERF_INTERNAL unsigned int bare_counter_start(unsigned int number, uint64_t event);
 

@@ -37,7 +37,7 @@ PERF_LOCAL int await(volatile uint32_t *block, uint32_t bits)
 	return -1;
 }
 
-/* Return the control register's value, changed so that writing it does not clear a sink error. */
+/* Return the control register's value, modified to keep a sink error when it is written back. */
 PERF_LOCAL uint32_t control_kept(volatile uint32_t *block)
 {
 	return (bare_read(block, TR_CONTROL) & ~TR_CONTROL_SINK_ERROR) |
@@ -62,7 +62,7 @@ PERF_INTERNAL int bare_reset(volatile uint32_t *block)
 	return 0;
 }
 
-/* The SRAM's size follows from the bits that the write pointer implements. */
+/* The implemented bits of the write pointer determine the size of the SRAM. */
 PERF_LOCAL int init_sram(struct bare_sink *sink, uint32_t word)
 {
 	bare_write(sink->block, TR_SINK_WP, ~0u);
@@ -81,14 +81,14 @@ PERF_LOCAL int init_sba(struct bare_sink *sink, uint32_t word, uint32_t bytes)
 	if (bytes > PERF_MEM_POOL_SIZE)
 		return -1;
 	bytes = (bytes + word - 1) & ~(word - 1);
-	/* The pool cannot free memory, so a sink of the same size keeps its buffer. */
+	/* A sink of the same size keeps its buffer, because the pool cannot free memory. */
 	if (!sink->buffer || sink->size != bytes)
 		sink->buffer = bare_alloc(bytes);
 	if (!sink->buffer)
 		return -1;
 	sink->size = bytes;
 
-	/* One register holds the upper half of both base and limit. */
+	/* Base and limit share the register of their upper halves. */
 	base = (uintptr_t)sink->buffer;
 	limit = base + sink->size - word;
 	if (base >> 32 != limit >> 32)
@@ -110,7 +110,7 @@ PERF_INTERNAL int bare_sink_init(struct bare_sink *sink, volatile uint32_t *bloc
 	sink->kind = bytes ? TR_SINK_SBA : TR_SINK_SRAM;
 	if (!(FIELD_OF(TR_IMPL_SINKS, impl) >> (sink->kind - TR_IMPL_SINKS_FIRST) & 1))
 		return -1;
-	/* The sink registers belong to the sink that is selected here. */
+	/* This field selects the sink that the sink registers control. */
 	bare_write(block, TR_CONTROL, TR_CONTROL_ACTIVE | TR_CONTROL_STOP_ON_WRAP |
 		   FIELD(TR_CONTROL_SINK, sink->kind));
 	return bytes ? init_sba(sink, word, bytes) : init_sram(sink, word);

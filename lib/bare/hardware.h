@@ -36,7 +36,7 @@ PERF_INLINE void bare_write(volatile uint32_t *block, unsigned int offset,
 /* Return zeroed memory from the pool, aligned to 64 bytes, or NULL if the pool is exhausted. */
 PERF_INTERNAL void *bare_alloc(uint32_t bytes);
 
-/* Select a component's sink and prepare it; @bytes 0 selects the SRAM. */
+/* Select a component's sink and prepare it. If @bytes is 0, select the SRAM. */
 PERF_INTERNAL int bare_sink_init(struct bare_sink *sink, volatile uint32_t *block,
 				 uint32_t bytes);
 

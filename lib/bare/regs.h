@@ -5,7 +5,7 @@
 
 #include <linux/sifive_trace_regs.h>
 
-/* Get a field from a register by its mask, and shift a value into a field. */
+/* Extract the field that a mask selects, and shift a value into such a field. */
 #define FIELD_OF(mask, value)	(((value) & (mask)) / ((mask) & -(mask)))
 #define FIELD(mask, value)	((uint32_t)(value) * ((mask) & -(mask)))
 

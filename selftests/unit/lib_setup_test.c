@@ -55,7 +55,7 @@ FIXTURE_TEARDOWN(lib)
 TEST_F(lib, missing_device_is_reported)
 {
 	dev.open_errno = ENOENT;
-	EXPECT_ERROR(perfInit(2, 1), "no trace device /dev/sifive-trace: insmod sifive_trace.ko, or see what \"sifive-trace info\" finds");
+	EXPECT_ERROR(perfInit(2, 1), "no trace device /dev/sifive-trace: load sifive_trace.ko, or see \"sifive-trace info\"");
 	dev.open_errno = ENODEV;
 	EXPECT_ERROR(perfInit(2, 1), "insmod sifive_trace.ko");
 	dev.module = true;
@@ -130,7 +130,7 @@ TEST_F(lib, init_reports_contradictory_numbers)
 	ASSERT_EQ(0, perfInit(2, 1));
 	EXPECT_STREQ("", perfErrorString());
 	ASSERT_EQ(0, perfInit(5, 0));
-	EXPECT_NE(NULL, strstr(perfErrorString(), "expects 5 encoders and 0 funnels, the driver has found 2 and 1"));
+	EXPECT_NE(NULL, strstr(perfErrorString(), "expects 5 encoders and 0 funnels, but there are 2 and 1"));
 	EXPECT_EQ(0, INIT());
 	EXPECT_STREQ("", perfErrorString());
 }
@@ -460,7 +460,7 @@ TEST_F(lib, unreadable_timestamp_is_refused)
 	EXPECT_EQ(NULL, strstr(perfErrorString(), "because"));
 	EXPECT_NOTHING_HELD();
 	dev.encoder[0].flags = SIFIVE_TRACE_ENCODER_TESTED;
-	EXPECT_ERROR(INIT(), "omit it, because nothing on this hardware shows a time");
+	EXPECT_ERROR(INIT(), "omit it, because this hardware provides no times");
 	dev.encoder[0].ts_registers = 1;
 	EXPECT_ERROR(INIT(), "omit it, because every message has a timestamp");
 	EXPECT_EQ(0, perfManualInit(self->list + 1, 2, 6, perfCount_Raw, 4096));
@@ -500,7 +500,7 @@ TEST_F(lib, counter_errors_are_explained)
 	ASSERT_EQ(0, perfInit(2, 1));
 	dev.fail_event = 1;
 	dev.fail_errno = EOPNOTSUPP;
-	EXPECT_ERROR(INIT(), "cannot count event 1 of the list: this processor's firmware does not offer it");
+	EXPECT_ERROR(INIT(), "cannot count event 1 of the list: this processor's firmware does not support it");
 	dev.fail_errno = EBUSY;
 	EXPECT_ERROR(INIT(), "no counter that can count it is free");
 	dev.free_counters = 0x18;
