@@ -255,7 +255,7 @@ refused filter 2 "leave out -F" "-F is refused with --calls"
 refused wait 2 "only stores can wait" "--on-full wait is refused with --calls"
 refused drop 2 "or be dropped" "--on-full drop is refused with --calls"
 refused channel 2 "--channel 15: instruction trace needs it" "--calls: a channel that instruction trace needs is refused"
-refused drained 2 "--snapshot is --on-full wrap" "--on-full drain is refused with --snapshot"
+refused drained 2 "--snapshot implies --on-full wrap" "--on-full drain is refused with --snapshot"
 grep -q -e '--calls\[=user|kernel|all\]' "$out/help.txt"
 result $? "help shows that the value of --calls can be omitted"
 

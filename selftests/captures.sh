@@ -409,7 +409,7 @@ status capable 7 "SIFIVE_TRACE_META=0: a command with file capabilities returns 
 result $? "SIFIVE_TRACE_META=0: no side-car file is written with file capabilities"
 [ -n "$(calls plain)" ] && [ "$(calls preload)" = "$(calls plain)" ]
 result $? "LD_PRELOAD: the board has the library under the name that programs load"
-refused read-out 3 "nothing is left to write: the capture is drained, and all $(stat -c %s "$out/plain.rtd") bytes so far have been read" \
+refused read-out 3 "nothing is left to write: the capture is drained, and all its $(stat -c %s "$out/plain.rtd") bytes have been read" \
 	"dump fails if record has read the capture to its end"
 [ ! -e "$out/read-out.rtd.meta" ] && [ "$(cat "$out/kept.rtd")" = earlier ] && [ ! -e "$out/kept.rtd.meta" ]
 result $? "dump: a failed dump neither creates nor replaces a file"
@@ -630,7 +630,7 @@ losses ended 0
 meta wrap 'm["wrapped"]' "--on-full wrap: the ring has wrapped"
 meta wrap-killed 'm["wrapped"] and bin(m["shared"]).count("1") > 8' \
 	"--on-full wrap: the side-car file of a killed program names the channels that threads shared"
-refused wrong-ring 2 "--ring is --on-full wrap: give one of them" "--ring is refused with --on-full drain"
+refused wrong-ring 2 "--ring is the same as --on-full wrap: give only one of them" "--ring is refused with --on-full drain"
 refused wrong-sram 2 "leave out --sink sram" "--sink sram is refused with --on-full drain"
 refused wrong-size 125 "draining needs a buffer of 4096 bytes or more" "--on-full drain: the minimum of -b is reported"
 status small-drained 3 "a full disk, and a trace that is drained: the command returns the program's exit status"

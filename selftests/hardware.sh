@@ -387,7 +387,7 @@ done
 [ -e "$out/quiet.txt" ] && ! grep -q timestamps "$out/quiet.txt"
 result $? "$what: record -q does not report that the trace has no times"
 says info.txt "^Timestamps +none$" "info: the missing timestamps are reported"
-says info.txt "registers 0xffffffff make messages, 0x00000000 with timestamps; 16 channels" \
+says info.txt "registers 0xffffffff produce messages, 0x00000000 with timestamps; 16 channels" \
 	"info: each encoder's registers are printed"
 says info.txt "^note +the messages of trace@11000000, .*, trace@11003000 have no timestamps" \
 	"info: a note names the encoders without timestamps"

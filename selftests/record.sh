@@ -773,7 +773,7 @@ Timestamps 40 bits, 700 MHz
 Counters taken alongside perf (Sscofpmf)
 Sampling by time, and by any event with a counter
 LINES
-[ "$(grep -c 'registers 0xffffffff make messages, 0xffff0000 with timestamps; 16 channels;' "$out/quadafter.txt")" = 4 ]
+[ "$(grep -c 'registers 0xffffffff produce messages, 0xffff0000 with timestamps; 16 channels;' "$out/quadafter.txt")" = 4 ]
 result $? "p550: info prints the self-test's result"
 boots quad "p550: firmware, kernel and machine are printed"
 says quad "P550" "info reports a P550"

@@ -25,7 +25,7 @@ struct behind_file {
 /** behind_write() - write bytes now, in this thread */
 void behind_write(struct behind_file *file, const char *bytes, size_t length);
 
-/** behind_begin() - start the thread if it is not running; return whether it is running now */
+/** behind_begin() - start the thread if it is not running; return whether it is running */
 bool behind_begin(void);
 
 /**
@@ -40,8 +40,8 @@ void behind_end(void);
  * @used:	number of bytes to write
  * @size:	size of every buffer in bytes
  *
- * Return: another buffer, which the caller owns. NULL if out of memory; the caller then still owns
- * @buffer.
+ * Return: another buffer, which the caller owns; or NULL if out of memory, in which case the caller
+ * continues to own @buffer.
  */
 char *behind_put(struct behind_file *file, char *buffer, size_t used, size_t size);
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Builds a kernel module for RISC-V in a copy of its sources, because kbuild writes objects
-# next to them.
+# Builds a kernel module for RISC-V in a copy of its sources, because kbuild writes objects into the
+# source directory.
 #
 #	build-module.sh SOURCE KERNEL COPY [ARGUMENT]...
 #

@@ -88,7 +88,7 @@ int cli_percent(void *at, const struct cli_option *option, const char *value)
 	return EXIT_OK;
 }
 
-/* State of a search for a word in an option's list, whose words are collected as text. */
+/* State of a search for a word in an option's list, which also collects all words as text. */
 struct choice {
 	struct nearest	nearest;
 	int		count;
@@ -320,8 +320,8 @@ int cli_parse(const struct cli_command *command, void *target, int argc, char **
 			return EXIT_HELP;
 		}
 		/*
-		 * Errors in the configuration file must not prevent --help, which their messages
-		 * recommend.
+		 * Errors in the configuration file must not prevent --help, because their messages
+		 * refer to it.
 		 */
 		if (config)
 			continue;

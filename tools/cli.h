@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Handles the command line: each subcommand describes its options in one table, which drives
- * parsing, --help and shell completion.
+ * Handles the command line. Each subcommand describes its options in a table, from which parsing,
+ * --help and shell completion are derived.
  */
 #ifndef SIFIVE_TRACE_CLI_H
 #define SIFIVE_TRACE_CLI_H
@@ -101,7 +101,7 @@ struct cli_command {
 	  .list = lister, .listed = true,					\
 	  .set = cli_word, .offset = offsetof(type, member) }
 
-/* Defines a short form of --format, whose value is @member: --json for --format json. */
+/* Defines a short form of --format @member, such as --json for --format json. */
 #define CLI_AS(word, type, member, value)					\
 	{ .name = #word, .help = "the same as --format " #word,			\
 	  .set = cli_constant, .offset = offsetof(type, member), .most = value }

@@ -9,7 +9,7 @@
 enum exit_code {
 	EXIT_HELP	= -1,	/* internal: help was printed, exit with 0 */
 	EXIT_OK		= 0,
-	EXIT_LOSSES	= 1,	/* --strict, and something was lost or damaged */
+	EXIT_LOSSES	= 1,	/* with --strict: data was lost or damaged */
 	EXIT_USAGE	= 2,
 	EXIT_UNREADABLE	= 3,	/* input or output error, or the trace has no records */
 };

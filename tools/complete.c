@@ -107,7 +107,7 @@ static const struct cli_option *option_of(const struct cli_command *command,
 	return NULL;
 }
 
-/* Return the option whose value is the word after @word, or NULL. */
+/* If the word after @word is the value of an option, return that option, otherwise NULL. */
 static const struct cli_option *value_of(const struct cli_command *command,
 					 const char *word)
 {

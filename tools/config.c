@@ -23,7 +23,7 @@ static struct {
 	char		path[4096];
 	char		text[BYTES_MAX + 1];
 	size_t		size;
-	/* The shortest line takes two bytes: a letter and a NUL. */
+	/* The shortest line is two bytes long: a letter and a NUL. */
 	struct line	line[BYTES_MAX / 2 + 1];
 	size_t		lines;
 } file;
@@ -33,7 +33,7 @@ static bool find_path(void)
 	const char *home = getenv("XDG_CONFIG_HOME"), *dir = "";
 	int length;
 
-	/* The XDG Base Directory Specification says that relative paths are invalid. */
+	/* According to the XDG Base Directory Specification, relative paths are invalid. */
 	if (!home || *home != '/') {
 		home = getenv("HOME");
 		dir = "/.config";

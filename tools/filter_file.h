@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Helps sifive-trace filter and sifive-trace record to write filter files. */
+/* Helper functions with which sifive-trace filter and record write filter files. */
 #ifndef SIFIVE_TRACE_FILTER_FILE_H
 #define SIFIVE_TRACE_FILTER_FILE_H
 

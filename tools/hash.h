@@ -14,7 +14,7 @@ static inline uint32_t hash_place(uint64_t key, unsigned int bits)
 }
 
 /**
- * struct hash - an index into an array whose entries have keys
+ * struct hash - an index into an array of entries with keys
  * @slot:	for each slot, the number of its entry, from 1, or 0 if the slot is free
  * @bits:	binary logarithm of the number of slots, at least one of which is free
  */

@@ -42,7 +42,7 @@ struct output {
 
 static enum output_styles styles;
 
-/* Set if the writing thread writes outputs that are opened from now on. */
+/* Set if the writing thread writes outputs that are opened later. */
 static bool all_behind;
 
 void output_write_behind(void)

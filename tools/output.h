@@ -20,7 +20,7 @@ struct output;
 bool output_spares(const char *path, const char *input);
 
 /**
- * output_write_behind() - have a thread write the outputs opened from now on
+ * output_write_behind() - have a thread write all outputs that are opened later
  *
  * Use this for long outputs, if the user allows several threads.
  */
@@ -69,7 +69,7 @@ enum output_styles {
 	OUTPUT_STYLES_NEVER,
 };
 
-/** output_set_styles() - choose the styles of the outputs opened from now on */
+/** output_set_styles() - choose the styles of all outputs that are opened later */
 void output_set_styles(enum output_styles styles);
 
 /** output_bold() - begin or end bold text, if the output has styles */

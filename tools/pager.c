@@ -38,7 +38,7 @@ static void finish(void)
 		;
 }
 
-/* Without this, a shell would read from the terminal at the same time as the pager. */
+/* Wait for the pager before ending, so that a shell does not read from the terminal with it. */
 static void finish_and_end(int number)
 {
 	finish();
@@ -72,7 +72,7 @@ static void begin(char *command)
 
 	if (pipe2(pipe_to, O_CLOEXEC))
 		return;
-	/* Leave the pager if the text fits the screen, show colours, and keep the screen. */
+	/* Options of less: exit if the text fits on one screen, show colours, keep the screen. */
 	setenv("LESS", "FRX", false);
 	for (i = 0; i < sizeof(ends) / sizeof(*ends); i++)
 		before[i] = signal(ends[i], finish_and_end);

@@ -5,16 +5,16 @@
 
 struct output;
 
-/** pager_disable() - let pager_open() start no pager */
+/** pager_disable() - prevent pager_open() from starting a pager */
 void pager_disable(void);
 
 /**
  * pager_open() - like output_open(), but if the output is a terminal, a pager shows it
  * @path:	path of the file, or NULL for standard output
  *
- * The pager is $PAGER, or less(1) if it is unset. There is none if $PAGER is empty or "cat", or if
- * $TERM is unset or "dumb". Messages that follow are in the pager, too. The command does not end
- * before its pager.
+ * The pager is $PAGER, or less(1) if it is unset. No pager is started if $PAGER is empty or "cat",
+ * or if $TERM is unset or "dumb". The pager also shows later messages. The command waits for its
+ * pager before it ends.
  *
  * Return: see output_open().
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Shows a progress line that overwrites itself: see progress.h. */
+/* Shows a progress line, which is redrawn in place: see progress.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

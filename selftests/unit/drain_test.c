@@ -193,10 +193,10 @@ TEST_F(drain, failed_read_is_reported_once)
 {
 	break_sink(&self->drain);
 	drain_copy(&self->drain);
-	EXPECT_STREQ("the device: Bad file descriptor: what cannot be read is lost", reported);
+	EXPECT_STREQ("the device: Bad file descriptor: bytes that cannot be read are lost", reported);
 	EXPECT_FALSE(self->drain.live);
 	drain_rest(&self->drain);
-	EXPECT_STREQ("the device: Bad file descriptor: what cannot be read is lost", reported);
+	EXPECT_STREQ("the device: Bad file descriptor: bytes that cannot be read are lost", reported);
 }
 
 /* The caller reports that another session has begun. */

@@ -210,7 +210,7 @@ TEST_F(kcore, removes_a_copy_that_cannot_be_compared)
 	unlink("memory");
 	kcore_check(&self->kcore);
 	EXPECT_NE(0, access("copy", F_OK));
-	EXPECT_NE(NULL, strstr(reported, "cannot tell whether"));
+	EXPECT_NE(NULL, strstr(reported, "cannot determine whether"));
 }
 
 TEST_F(kcore, reports_why_there_is_no_copy)

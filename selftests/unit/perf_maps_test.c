@@ -118,7 +118,7 @@ TEST_F(maps, have_limits)
 	put(self->path, text);
 	self->maps.bytes = 256u << 20;
 	perf_maps_copy(&self->maps, getpid());
-	EXPECT_NE(NULL, strstr(reported, "over 256 MiB in all"));
+	EXPECT_NE(NULL, strstr(reported, "exceed 256 MiB in total"));
 	EXPECT_EQ(0, self->maps.count);
 	self->maps.bytes = 0;
 	ASSERT_EQ(0, truncate(self->path, (64 << 20) + 1));

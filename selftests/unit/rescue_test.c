@@ -18,7 +18,7 @@
 #include "target/sidecar.h"
 
 #define EARLIER		7
-#define INCOMPLETE	"trace: its side-car file trace.meta was not completed and does not say what was lost"
+#define INCOMPLETE	"trace: its side-car file trace.meta is incomplete and does not list losses"
 
 static struct sifive_trace_status status;
 static const char *device;

@@ -12,7 +12,7 @@ bool symbols_find_return(struct symbols *symbols, uint64_t address, struct symbo
 }
 
 /*
- * Return whether the return-address register points into the sampled function, because the sampled
+ * Return whether the return-address register points into the sampled function, which shows that the
  * function has called another one.
  */
 static bool is_stale(struct symbols *symbols, uint64_t pc, uint64_t address)

@@ -9,8 +9,8 @@
 /**
  * frames_read() - find all functions in an ELF file's .eh_frame section
  * @elf:	an executable or shared object
- * @found:	called with each function's start and end, exclusive, as addresses in the file. They
- *		are unordered and may overlap
+ * @found:	called with each function's start and end, exclusive, as addresses in the file. The
+ *		calls are unordered, and ranges may overlap
  * @context:	passed to @found
  *
  * Entries that cannot be decoded are skipped.

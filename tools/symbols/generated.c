@@ -13,7 +13,7 @@
 
 /* Separate addresses are above those of places.h and below the kernel's. */
 #define OWN_ADDRESSES	(3ull << 61)
-/* Each list has this many addresses. */
+/* Binary logarithm of the number of addresses reserved for each list. */
 #define ADDRESSES_BITS	48
 
 _Static_assert(META_PROCESSES_MAX <= 1ull << (61 - ADDRESSES_BITS),
@@ -29,7 +29,7 @@ struct list {
 struct generated {
 	const char	*copies;
 	bool		alone;		/* the trace shows only one process */
-	uint64_t	bytes;		/* total size of the lists read so far */
+	uint64_t	bytes;		/* total size of the lists that have been read */
 	size_t		count;
 	struct list	list[];
 };
@@ -104,7 +104,7 @@ static const struct perf_map_function *find(struct generated *generated, struct 
 		if (!stat(path, &status))
 			generated->bytes += (uint64_t)status.st_size;
 		if (generated->bytes > META_LISTS_BYTES_MAX)
-			report(META_LIST_UNUSED, path, "the lists have over 256 MiB in all");
+			report(META_LIST_UNUSED, path, "the lists exceed 256 MiB in total");
 		else
 			list->map = perf_map_open(path);
 	}

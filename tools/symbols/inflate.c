@@ -8,7 +8,7 @@
 #include "inflate.h"
 #include "section.h"
 
-/* Number of inflated bytes that are always allowed, and the number allowed per byte in the file. */
+/* The inflated size that is always allowed, and the inflated size allowed per byte of the file. */
 #define INFLATED_MIN	(32u << 20)
 #define INFLATED_RATIO	16
 /* Memory limit of an xz decoder: more than any compression level needs. */

@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 /**
- * struct laps - state for unwrapping a list in the side-car file whose entries are sorted by start
+ * struct laps - state for unwrapping a list in the side-car file, sorted by the starts of its
+ * entries
  * @lap:	length of a lap of the timestamp, in ticks, or 0 if unknown
  * @slack:	ticks by which an entry may start before its predecessor: half a lap, or 0 if the
  *		order is exact

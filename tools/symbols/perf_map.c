@@ -76,7 +76,7 @@ static bool read_functions(struct perf_map *map, const char *path)
 	size_t room = 0;
 
 	if (strlen(map->text) != map->length)
-		report("%s: contains a NUL byte: what follows is not used", path);
+		report("%s: contains a NUL byte: the rest of the file is not used", path);
 
 	for (; (end = strchr(line, '\n')); line = end + 1) {
 		*end = '\0';
@@ -119,7 +119,7 @@ static uint32_t edges_to(const struct perf_map *map, uint64_t address)
 	return low;
 }
 
-/* Follow, and shorten, the way to the first edge from @i whose function is not known yet. */
+/* Follow and compress the path from @i to the first edge whose function is not known yet. */
 static uint32_t first_free(uint32_t *next, uint32_t i)
 {
 	while (next[i] != i) {
@@ -130,7 +130,7 @@ static uint32_t first_free(uint32_t *next, uint32_t i)
 }
 
 /*
- * Find the function between each two edges, from the last function in the list to the first.
+ * Find the function between each pair of edges, from the last function in the list to the first.
  * Return false if out of memory.
  */
 static bool place_functions(struct perf_map *map)
@@ -159,7 +159,7 @@ static bool place_functions(struct perf_map *map)
 	for (i = map->functions; i--;) {
 		end = edges_to(map, map->function[i].start + map->function[i].size) - 1;
 		k = edges_to(map, map->function[i].start) - 1;
-		/* A function whose start is overwritten is not called any more. */
+		/* Drop a function whose start has been overwritten, because it cannot be called. */
 		if (map->at[k] != NONE)
 			continue;
 		while (k < end) {

@@ -20,9 +20,9 @@ int64_t perf_map_pid(const char *path);
 /**
  * perf_map_open() - read a list
  *
- * Where functions overlap, a later one in the list replaces earlier ones, and all of an earlier one
- * whose start it overlaps. A last line without a
- * newline is incomplete, and is ignored. Names are cut after 1024 bytes.
+ * Where functions overlap, the later one in the list is used. If it overlaps the start of an
+ * earlier function, all of the earlier function is dropped. A last line without a newline is
+ * incomplete and is ignored. Names are cut after 1024 bytes.
  *
  * Return: the functions, or NULL after printing an error.
  */

@@ -7,7 +7,7 @@
 
 /* Separate addresses are above all user addresses and below the kernel's. */
 #define OWN_ADDRESSES	(1ull << 62)
-/* Size of the largest object that gets separate addresses, and the alignment of those addresses. */
+/* Size of the largest object with separate addresses, and the alignment of these addresses. */
 #define OBJECT_MAX	(1ull << 48)
 #define ALIGNMENT	(1ull << 16)
 
@@ -72,7 +72,7 @@ static bool is_timed(const struct meta_object *object)
 	return object->from || object->to != UINT64_MAX;
 }
 
-/* Return whether an object was there only at some times or in some processes. */
+/* Return whether an object was mapped only at some times or in some processes. */
 static bool is_limited(const struct meta_object *object)
 {
 	return is_timed(object) || object->ins;
@@ -123,8 +123,8 @@ static void sort(struct places *places)
 }
 
 /*
- * One process's objects are in the order of loading, but those of several processes are only
- * roughly in order.
+ * The objects of one process are in the order of loading, but those of several processes are only
+ * roughly in that order.
  */
 static void set_times(struct places *places, uint64_t lap)
 {

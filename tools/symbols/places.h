@@ -17,8 +17,8 @@ struct places;
 /**
  * places_new() - find objects that shared addresses
  * @meta:	the side-car file, which must outlive the places
- * @places:	set to the objects, or NULL in the usual case that no two objects had the same
- *		addresses, and no lists of generated functions
+ * @places:	set to the objects, or to NULL if no two objects had the same addresses, as is
+ *		usual, and there are no lists of generated functions
  *
  * Return: 0, or -1 if out of memory.
  */
@@ -56,14 +56,14 @@ int64_t places_process(struct places *places, const uint64_t *time,
 		       const struct places_writer *writer);
 
 /**
- * places_find() - translate an address to the separate address of the object that was there
+ * places_find() - translate an address to the separate address of the object that contained it
  * @places:	may be NULL
  * @address:	address in memory
  * @time:	the time in ticks, or NULL if unknown
  * @writer:	the writer of the record with the address, or NULL if unknown
  *
- * Return: the address, or @address itself if it is unambiguous, or if several objects may have been
- * there.
+ * Return: the address, or @address itself if it is unambiguous, or if several objects may have
+ * contained it.
  */
 uint64_t places_find(struct places *places, uint64_t address, const uint64_t *time,
 		     const struct places_writer *writer);

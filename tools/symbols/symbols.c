@@ -43,7 +43,7 @@ struct answer {
 	struct symbol	symbol;
 };
 
-/* A mapped file, which is opened once it is needed. */
+/* A mapped file, which is opened on first use. */
 struct object {
 	const char	*name;
 	const char	*path;
@@ -225,7 +225,7 @@ static int add_given(struct symbols *symbols, unsigned int index,
 	}
 	object->image = image_open(path, symbols->debug, &error);
 	if (!object->image) {
-		report("%s: not an ELF program: %s (give -e the program that was traced)",
+		report("%s: not an ELF program: %s: name the traced program with -e",
 		       path, error);
 		return -1;
 	}
@@ -237,7 +237,7 @@ static int add_given(struct symbols *symbols, unsigned int index,
 	object->tried = true;
 	object->bias = bias;
 	if (!image_range(object->image, &object->start, &object->last)) {
-		report("%s: no symbols in it (stripped?): functions are shown as addresses",
+		report("%s: no symbols (stripped?): functions are shown as addresses",
 		       path);
 		object->start = UINT64_MAX;
 		object->last = 0;
@@ -402,7 +402,7 @@ uint64_t symbols_place_at(const struct symbols *symbols, uint64_t address,
 	return symbols ? places_find(symbols->places, address, time, NULL) : address;
 }
 
-/* Return whether a file matches the object in memory, as far as build-ids show. */
+/* Return whether a file matches the object in memory, judging by their build-ids. */
 static bool right_file(const struct object *object, const char *path)
 {
 	char id[IMAGE_BUILD_ID_SIZE];
@@ -521,7 +521,7 @@ uint64_t symbols_place(const struct symbols *symbols, uint64_t address)
 	return symbols && symbols->places ? find_place(symbols, address) : address;
 }
 
-/* Return NULL if the name remains as it is. */
+/* Return NULL if the name is unchanged. */
 static char *make_name(const struct symbols *symbols, const char *mangled, bool stub)
 {
 	int flags = DMGL_ANSI;

@@ -70,8 +70,8 @@ struct symbol {
  * @meta:	the side-car file, which must outlive the symbols
  *
  * The file of an object is the user's file with the object's build-id or name. If the user has
- * named no such file, it is the file at the object's path, which is also looked up under --symfs
- * and among the copies beside the trace, or the file with the object's build-id in a debug
+ * named no such file, it is the file at the object's path, which is also searched under --symfs and
+ * among the copies in the trace's directory, or the file with the object's build-id in a debug
  * directory. A file with a different build-id is rejected. If the side-car file lists no objects,
  * each of the user's files is assumed to be loaded at the addresses that the file specifies.
  *
@@ -105,14 +105,14 @@ struct perfrec_record;
 struct perfrec_stamp;
 
 /**
- * symbols_where() - set the time and the process of further lookups
+ * symbols_where() - set the time and the process for further lookups
  * @symbols:	may be NULL
- * @record:	the record whose addresses are looked up; if it has no time, objects that shared
+ * @record:	the record whose addresses are looked up; without a time, objects that shared
  *		addresses are not found
  */
 void symbols_where(struct symbols *symbols, const struct perfrec_record *record);
 
-/** symbols_when() - set the time of further lookups, without a process */
+/** symbols_when() - set the time for further lookups, without a process */
 void symbols_when(struct symbols *symbols, const struct perfrec_stamp *stamp);
 
 /**
@@ -150,15 +150,15 @@ bool symbols_find(struct symbols *symbols, uint64_t address,
  * symbols_find_caller() - look up a call site
  * @address:	the return address
  *
- * The call is before the return address, which may be in the next function. A function's first
- * address is looked up unchanged, because some writers record that instead of a call site.
+ * The call precedes the return address, which may be in the next function. The first address of a
+ * function is looked up unchanged, because some writers record it instead of a call site.
  */
 bool symbols_find_caller(struct symbols *symbols, uint64_t address,
 			 struct symbol *symbol);
 
 /**
- * symbols_find_return() - look up the call before the return address @address; if @address is odd,
- * look up the instruction at @address - 1 instead
+ * symbols_find_return() - look up the call that precedes return address @address; if @address is
+ * odd, look up the instruction at @address - 1 instead
  *
  * For a return address, symbol->offset is that of the return address, not of the call.
  */

@@ -246,7 +246,7 @@ static bool find_cfa(struct unwind *unwind, Dwarf_Frame *frame)
 	unwind->cfa = 0;
 	if (dwarf_frame_cfa(frame, &ops, &count) || !count)
 		return false;
-	/* libdw describes the CFA as a memory location whose address is the CFA. */
+	/* libdw describes the CFA as the memory location at the address CFA. */
 	return evaluate(unwind, ops, count, &unwind->cfa) == PLACE_MEMORY;
 }
 
@@ -293,8 +293,8 @@ static Dwarf_Frame *find_frame(struct image *image, uint64_t address)
 }
 
 /*
- * Continue with the caller. Return false if there is no further caller; @end is then the mark to
- * put at the end of the list (PERFREC_CUT or PERFREC_UNKNOWN), or 0 if the stack is complete.
+ * Continue with the caller. If there is none, return false and set @end to the mark for the end of
+ * the list (PERFREC_CUT or PERFREC_UNKNOWN), or to 0 if the stack is complete.
  */
 static bool unwind_frame(struct unwind *unwind, Dwarf_Frame *frame, uint64_t *end)
 {

@@ -83,8 +83,8 @@ static void free_process(struct attached *process)
 }
 
 /*
- * Read all about a process. Return 0, or an errno: ENOENT for a kernel thread or a process that has
- * ended.
+ * Read the description of a process. Return 0, or an errno: ENOENT for a kernel thread or a process
+ * that has ended.
  */
 static int look_at(struct attached *process, pid_t pid)
 {
@@ -106,15 +106,15 @@ static int look_at(struct attached *process, pid_t pid)
 	if (!process->is.exe || read_arguments(process))
 		return ENOMEM;
 	/*
-	 * Read this last, so that the data read so far is not from an earlier process
-	 * with the same id.
+	 * Read the start time last, so that earlier reads cannot be from another process with the
+	 * same id.
 	 */
 	proc_stat(process->is.pid, &process->is.parent, &process->began);
 	return 0;
 }
 
 /*
- * Return the process of a thread, or 0 if the thread has ended. Threads, too, have directories in
+ * Return the process of a thread, or 0 if the thread has ended. Threads also have directories in
  * /proc.
  */
 static pid_t process_of(pid_t thread)
@@ -383,8 +383,8 @@ int attach_wait(const struct attach *attach, char **command)
 		return -1;
 	}
 	/*
-	 * This process shares the session's descriptor, which keeps the session open, so it must
-	 * end when the recorder does.
+	 * This process must end with the recorder, because its copy of the session's descriptor
+	 * keeps the session open.
 	 */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != recorder) {

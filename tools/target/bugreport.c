@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * See bugreport.h. Keys never change, so that reports can be compared line by line. Reports only
- * selected data, never a whole file whose content is unknown.
+ * See bugreport.h. Keys never change, so that reports can be compared line by line. Only selected
+ * data is reported, never a whole file with unknown contents.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -38,8 +38,8 @@ static const struct {
 };
 
 /*
- * In order of preference. Branch histories need fewer bytes than one message per branch. The
- * optimised mode comes last, because a decoder can get the target of an implicit return wrong.
+ * Modes in order of preference. Branch histories need fewer bytes than one message per branch. The
+ * optimised mode is last, because a decoder can infer a wrong target for an implicit return.
  */
 static const int preferred[] = { CALLS_HTM, CALLS_BTM, CALLS_OPTIMISED };
 
@@ -172,7 +172,7 @@ int calls_archive(const char *dir, const struct objects *objects)
 			continue;
 		snprintf(to, sizeof(to), "%s%s", dir, objects->object[i].path);
 		make_dirs(to);
-		/* Replace a file that an earlier recording may have left there. */
+		/* Replace a file that an earlier recording may have left. */
 		if (copy_file(objects->object[i].path, to))
 			error = -1;
 	}

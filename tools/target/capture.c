@@ -108,8 +108,8 @@ int capture_begin(struct perf_device *device, struct perf_setup *setup, bool thr
 		setup->sampling.flags |= SIFIVE_TRACE_SAMPLING_EXEC;
 	/*
 	 * With -c, if the kernel writes all records, the counter that triggers samples also
-	 * provides the count of the first event. It cannot provide hart counts, which include code
-	 * that is not sampled.
+	 * provides the count of the first event. The counter cannot provide hart counts, which
+	 * include code that is not sampled.
 	 */
 	if (setup->sampling.period && setup->per_thread && !threads)
 		setup->counter[0].flags |= SIFIVE_TRACE_EVENT_OF_SAMPLES;
@@ -133,14 +133,14 @@ int capture_try(const struct perf_setup *wanted, bool threads, struct capture_ma
 	mark->sinks = status.sinks;
 	mark->period = setup.sampling.period;
 	mark->sampled = setup.sampling.interval || setup.sampling.period;
-	/* This replaces no pages of the program, because no stimulus page has been mapped. */
+	/* No pages of the program are replaced, because no stimulus page has been mapped. */
 	perf_device_close(&device);
 	return error;
 }
 
 /*
- * Write the name that the user gave an event. The name is empty for a standard event, because
- * readers know it.
+ * Write the user's name for an event, or an empty name for a standard event, whose name readers
+ * contain.
  */
 static void put_event(struct output *out, const char *name)
 {
@@ -279,8 +279,8 @@ int capture_copy(int fd, const char *path, uint64_t offset, __u64 *bytes,
 }
 
 /*
- * The driver reads a running ring from a copy, and no ioctl returns the length of the copy. So read
- * each sink through its own node, up to the end of its data.
+ * The driver reads a running ring from a copy, and no ioctl returns the length of the copy.
+ * Therefore, read each sink through its own node, up to the end of its data.
  */
 int capture_running(int fd, const char *path, uint32_t index, uint32_t sinks,
 		    struct sifive_trace_sink *sink)
@@ -411,7 +411,7 @@ int capture_save(int fd, const char *path, const char *description,
 		perf_device_file(name, path, i, status.sinks);
 		why = drain ? drain_account(drain, i, &sink) : NULL;
 		error = !!why;
-		/* Always write the side-car file: it is small, and a later dump needs it. */
+		/* Always write the side-car file, because later dumps require it. */
 		failed |= sidecar_write(fd, name, &sink, description, objects, drain,
 					ran);
 		if (!drain)
@@ -437,7 +437,7 @@ int capture_heads(int fd, const struct drain *drain, const char *description)
 	for (i = 0; i < drain->sinks && !error; i++) {
 		perf_device_file(name, drain->path, i, drain->sinks);
 		error = capture_sink(fd, i, &sink);
-		/* If this file is not replaced, the end of the recording is missing. */
+		/* Unless this file is replaced, the end of the recording is missing. */
 		sink.gaps++;
 		error = error || sidecar_write(fd, name, &sink, description, NULL, drain, 0);
 	}

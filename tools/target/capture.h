@@ -18,7 +18,7 @@
 /**
  * capture_begin() - take hardware and counters for sampling
  * @device:	the session; needs perf_device_close(), even after an error
- * @setup:	settings, whose counters are filled in. Everything that runs is sampled if
+ * @setup:	settings; their counters are filled in. Everything that runs is sampled if
  *		sampling.flags has SIFIVE_TRACE_SAMPLING_ALL, otherwise only the process that calls
  *		START
  * @threads:	set if programs also write records, so that samples need another channel
@@ -58,9 +58,9 @@ struct capture_mark {
 int capture_try(const struct perf_setup *wanted, bool threads, struct capture_mark *mark);
 
 /**
- * struct capture_details - what a side-car file contains about the programs; pointers may be NULL
+ * struct capture_details - description of the programs for a side-car file; pointers may be NULL
  * @launch:	the program that was run
- * @calls:	enum calls_of: whose calls were requested, if there is instruction trace
+ * @calls:	enum calls_of: which calls were requested, if there is instruction trace
  * @objects:	the objects in memory, ready for objects_report() afterwards, or NULL if they are
  *		passed to capture_save() instead
  * @tree:	the processes, whose own lists of objects are written instead of @objects
@@ -138,7 +138,7 @@ int capture_copy(int fd, const char *path, uint64_t offset, __u64 *bytes, bool e
  */
 bool capture_short(const char *name, uint64_t bytes);
 
-/** capture_locked() - whether the capture cannot be read because its trace SRAM is being written */
+/** capture_locked() - return whether the capture is in trace SRAM that is being written */
 bool capture_locked(int fd);
 
 /** capture_samples() - return 0, or -1 after reporting that the capture has no samples */
@@ -188,7 +188,7 @@ int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *
 int capture_running(int fd, const char *path, uint32_t index, uint32_t sinks,
 		    struct sifive_trace_sink *sink);
 
-/** capture_records() - return whether a program that traces itself is recording now */
+/** capture_records() - return whether a program that traces itself is recording */
 bool capture_records(const struct capture_mark *mark);
 
 /**

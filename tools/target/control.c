@@ -38,7 +38,7 @@
  */
 #define STATE		DIRECTORY "/state"
 
-/* Maximum time for which stop waits, in units of 10 ms. */
+/* Maximum time that stop waits, in units of 10 ms. */
 #define STOP_STEPS	1000
 
 /**
@@ -134,8 +134,8 @@ struct start {
 };
 
 /*
- * Ignore signals so that the command can write what remains even if a message goes to a closed
- * pipe, or a file reaches its size limit.
+ * Ignore signals so that the command can finish writing even if a message goes to a closed pipe, or
+ * a file reaches its size limit.
  */
 static void ignore_failed_writes(void)
 {
@@ -250,7 +250,7 @@ static int hold(struct perf_setup *setup, int ready)
 		watch_wait(&watch, NULL, NULL, &none);
 		watch_read(&watch, all_objects, &objects, &objects);
 		/*
-		 * Write the description less often as the number of objects, and so the cost,
+		 * Write the description less often as the number of objects, and with it the cost,
 		 * grows.
 		 */
 		if (objects.count != known && waited++ >= objects.count / 256) {
@@ -412,7 +412,7 @@ static int command_stop(int argc, char **argv)
 		return EXIT_UNREADABLE;
 	}
 	if (!read_state(&state) || !state.ended) {
-		report("the recording has ended, but its state could not be written to %s: make room there before the next start; sifive-trace dump will write this recording without the names of its counters and programs",
+		report("the recording has ended, but its state could not be written to %s: free space there before the next start; sifive-trace dump will write this recording without the names of its counters and programs",
 		       DIRECTORY);
 		return EXIT_UNREADABLE;
 	}
@@ -643,7 +643,7 @@ static bool has_bytes(int fd, const struct sifive_trace_status *status)
 	}
 	if (left || !given)
 		return true;
-	report("nothing is left to write: the capture is drained, and all %" PRIu64 " bytes so far have been read: use the file that their reader wrote, or record with --on-full stop",
+	report("nothing is left to write: the capture is drained, and all its %" PRIu64 " bytes have been read: use the file that their reader wrote, or record with --on-full stop",
 	       given);
 	return false;
 }

@@ -13,7 +13,7 @@ int copy_dir(const char *dir);
 /**
  * copy_file() - copy a file, replacing another one atomically
  * @from:	path of the file
- * @to:		path of the copy, which gets this name once it is complete
+ * @to:		path of the copy, which appears there once it is complete
  *
  * Return: 0, or -1 after printing an error; @to is then unchanged.
  */

@@ -231,7 +231,7 @@ static void add_objects(const struct descendants *d, const struct descendants_im
 			return;
 		count = image->copied;
 		image = &d->image[image->base - 1];
-		/* An image no longer has any mappings once the library is in its memory. */
+		/* An image has no mappings once the library is in its memory. */
 		if (count > image->codes)
 			count = image->codes;
 	}

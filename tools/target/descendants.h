@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Tracks the processes that descend from the command, and the programs that they execute, using
- * perf's events. This shows which processes have not joined the recording: those without the
+ * perf's events. The result shows which processes have not joined the recording: those without the
  * library in their memory, and copies of a process with the library that have not written their
  * file.
  */
@@ -77,8 +77,8 @@ void descendants_rest(struct descendants *d, pid_t program, char **argv,
 		      struct descendants_rest *rest);
 
 /**
- * descendants_running() - return the number of processes that descend from the command and have
- * not ended, without @program; 0 if unknown
+ * descendants_running() - return the number of the command's running descendants, not counting
+ * @program; 0 if unknown
  */
 size_t descendants_running(const struct descendants *d, pid_t program);
 

@@ -25,7 +25,7 @@ static bool works;
 static FILE *out;
 static const char *begin;
 
-/* Print a finding, which prevents tracing if @stops is set, and otherwise only restricts it. */
+/* Print a finding. If @stops is set, it prevents tracing; otherwise, it only restricts tracing. */
 __attribute__((format(printf, 2, 3)))
 static void finding(bool stops, const char *format, ...)
 {
@@ -68,7 +68,7 @@ static void explain_memory(const struct trace_node *n)
 	}
 }
 
-/* Report why the module does not use a node, or uses it with restrictions. */
+/* Report why the module does not use a node, or why its use is restricted. */
 static void explain_node(const struct trace_node *n, bool stops)
 {
 	const char *driver = n->funnel ? "sifive-trace-funnel" :
@@ -296,8 +296,8 @@ static void check_cpus(int fd)
 }
 
 /*
- * Write the names of the encoders with @flag none of whose messages had a timestamp; return whether
- * there are any.
+ * Write the names of the encoders that have @flag and whose messages had no timestamps. Return
+ * whether there are any.
  */
 static bool name_untimed(int fd, uint32_t flag, char *text, size_t size)
 {

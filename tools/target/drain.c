@@ -256,7 +256,7 @@ static void fail_read(const struct drain *d, struct drain_sink *s, int error)
 		return;
 	s->unread = true;
 	node_name(name, (uint32_t)(s - d->sink), d->sinks);
-	report("%s: %s: what cannot be read is lost", name,
+	report("%s: %s: bytes that cannot be read are lost", name,
 	       error == EBUSY ? "another program is reading it" : strerror(error));
 }
 
@@ -348,7 +348,7 @@ static void hide(const struct drain *d)
 		fputs("\r\033[K", stderr);
 }
 
-/* Return whether sinks have lost bytes since the last look. */
+/* Return whether sinks have lost bytes since the last check. */
 static bool has_lost(const struct drain *d, const struct sifive_trace_status *status)
 {
 	uint64_t gaps = 0, lost = 0;

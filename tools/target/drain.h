@@ -149,7 +149,7 @@ void drain_rest(struct drain *drain);
  * @index:	index of the sink
  * @sink:	state returned by the driver, after drain_rest()
  *
- * Return: NULL, or the reason why the file lacks bytes that the driver still had.
+ * Return: NULL, or the reason why the file lacks bytes that were in the driver's buffer.
  */
 const char *drain_account(const struct drain *drain, uint32_t index,
 			  struct sifive_trace_sink *sink);

@@ -83,7 +83,7 @@ bool elf_exported(const struct elf *elf,
  */
 bool elf_range(const struct elf *elf, uint64_t start, uint64_t end, uint64_t *offset);
 
-/** elf_offset() - like elf_range(), for one address whose code must have been read */
+/** elf_offset() - like elf_range(), for one address; the code there must have been read */
 bool elf_offset(const struct elf *elf, uint64_t address, uint64_t *offset);
 
 #endif /* SIFIVE_TRACE_ELF_H */

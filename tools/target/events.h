@@ -48,7 +48,7 @@ char *events_translate(const char *list, const struct family *family);
 /** events_firmware() - return whether firmware counts any event of @list, which may be NULL */
 bool events_firmware(const char *list);
 
-/** events_usual() - get general, cache or firmware event @index; return false after the last */
+/** events_usual() - find general, cache or firmware event @index; return false after the last */
 bool events_usual(size_t index, struct perf_event_id *event);
 
 #endif /* SIFIVE_TRACE_EVENTS_H */

@@ -15,8 +15,8 @@
  * @given:	argument of -o, or NULL to use trace.rtd
  * @path:	set to the path of the file; if -o names a directory, that of trace.rtd in it
  *
- * The command follows a link only if the user has named it, but not if the command has chosen or
- * derived its name. Return: 0, or -1 after printing an error.
+ * The command follows a link only if the user named it, not if the command chose or derived its
+ * name. Return: 0, or -1 after printing an error.
  */
 int files_path(const char *given, char *path, size_t size);
 
@@ -28,14 +28,14 @@ int files_path(const char *given, char *path, size_t size);
 int files_check(const char *path);
 
 /**
- * files_restrict() - make files that are created from now on readable only by the user
+ * files_restrict() - make files that are created later readable only by the user
  *
  * Return: the previous file mode creation mask.
  */
 mode_t files_restrict(void);
 
 /**
- * files_create() - create a file of a recording, to write to
+ * files_create() - create a file of a recording for writing
  *
  * An existing file whose name the command chose is removed first, because another user may have put
  * a link there. Return: the new file's descriptor, or -1 with errno.
@@ -46,7 +46,7 @@ int files_create(const char *path);
 struct output *files_open(const char *path);
 
 /**
- * files_remove_names() - remove the file with the kernel's function names beside an earlier trace
+ * files_remove_names() - remove an earlier trace's file with the kernel's function names
  */
 void files_remove_names(const char *path);
 

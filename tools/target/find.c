@@ -44,7 +44,7 @@ struct search {
 	char		*word;
 };
 
-/* Compare a name with the wanted one, and copy it if it is the most similar so far. */
+/* Compare a name with the requested one, and copy it if it is more similar than earlier names. */
 static void try_nearest(struct search *s, const char *name)
 {
 	struct nearest nearest = s->nearest;
@@ -96,7 +96,7 @@ static bool ends_cold(const char *name)
 	return length > end && !strcmp(name + length - end, COLD);
 }
 
-/* Note a clone of the function, or a part that gcc has moved out of it. */
+/* Record a clone of the function, or a part that gcc has moved out of it. */
 static void consider_parts(void *argument, const char *name, uint64_t start, uint64_t size)
 {
 	static const char * const clones[] = { ".constprop.", ".part.", ".isra." };

@@ -29,8 +29,8 @@ struct gaps_entry {
 /**
  * struct gaps - the gaps of one sink
  * @gap:	the @count gaps
- * @seen:	number of times that bytes were lost, so far
- * @lost:	number of bytes lost so far
+ * @seen:	number of times that bytes have been lost
+ * @lost:	number of bytes that have been lost
  */
 struct gaps {
 	struct gaps_entry	gap[GAPS_MAX];
@@ -67,7 +67,7 @@ void gaps_sink(struct gaps *gaps, const struct sifive_trace_sink *sink);
 /**
  * gaps_room() - update the times when the buffer had no room
  * @status:	the driver's state at time @now
- * @dropped:	number of records dropped so far
+ * @dropped:	total number of dropped records
  * @last:	set in the final call, which ends a gap that has not ended
  * @gap:	set to the gap that has ended
  *

@@ -71,7 +71,7 @@ static void show_messages(const struct sifive_trace_encoder *e)
 		return;
 	}
 	snprintf(text, sizeof(text),
-		 "  registers 0x%08x make messages, 0x%08x with timestamps%s%s%s", e->registers,
+		 "  registers 0x%08x produce messages, 0x%08x with timestamps%s%s%s", e->registers,
 		 e->ts_registers,
 		 e->flags & SIFIVE_TRACE_ENCODER_TS_CHANNELS ? "; 16 channels" : "",
 		 e->flags & SIFIVE_TRACE_ENCODER_TS_READABLE ? "; time readable" : "",

@@ -13,7 +13,7 @@
 #include "files.h"
 #include "kallsyms.h"
 
-/* Return whether a line names a function whose address is not hidden. */
+/* Return whether a line names a function and shows its address. */
 static bool is_function(const char *line)
 {
 	const size_t digits = strspn(line, "0123456789abcdef");
@@ -31,7 +31,7 @@ void kallsyms_copy(const char *trace)
 	bool any = false;
 	mode_t mask;
 
-	/* Write no file beside a device. */
+	/* Do not create a file in a device's directory. */
 	if (!stat(trace, &status) && !S_ISREG(status.st_mode))
 		return;
 	snprintf(path, sizeof(path), "%s.kallsyms", trace);

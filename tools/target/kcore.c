@@ -71,15 +71,15 @@ static bool write_all(int fd, const void *from, size_t bytes, uint64_t offset)
 
 /* ---- the addresses ------------------------------------------------------------- */
 
-/* Whether a name in brackets is a module, not code that the kernel generates while it runs. */
+/* Return whether a name in brackets is a module, not code that the kernel generates at run time. */
 static bool is_module(const char *name)
 {
 	return strcmp(name, "bpf") && strncmp(name, "__builtin__", 11);
 }
 
 /*
- * Find the code's addresses. Functions of a module follow each other, not in order of address. Its
- * code is in pages of its own.
+ * Find the addresses of the code. A module's functions are listed together, but not in order of
+ * address. No page contains code of two modules.
  */
 static bool find_parts(struct kcore *kcore, FILE *names)
 {
@@ -188,7 +188,7 @@ static bool copy_part(int from, uint64_t offset, int to, uint64_t at, uint64_t b
 	return true;
 }
 
-/* Copy the parts that the kernel's memory contains, and forget the others. */
+/* Copy the parts that the kernel's memory contains, and drop the others. */
 static bool copy_parts(struct kcore *kcore, int memory, const struct elf *elf, int fd)
 {
 	struct headers *headers = new_headers();
@@ -270,8 +270,8 @@ int kcore_hold(void)
 }
 
 /*
- * Make segments of the code of a part that has not changed. A segment that ends within an
- * instruction does not contain it. Return the number of bytes that have, or whose fate is unknown.
+ * Create segments for the unchanged code of a part. A segment excludes an instruction of which it
+ * contains only a part. Return the number of bytes that have changed or could not be compared.
  */
 static uint64_t compare_part(const struct kcore_part *part, struct headers *headers, int memory,
 			     uint64_t from, int fd, uint64_t at)
@@ -323,7 +323,7 @@ void kcore_check(struct kcore *kcore)
 	if (memory >= 0 && fd >= 0)
 		fine = !changed || write_headers(fd, headers);
 	if (kcore->parts && !fine) {
-		report("%s: cannot tell whether the kernel's code has changed: %s: removed: its instructions will be missing",
+		report("%s: cannot determine whether the kernel's code has changed: %s: removed: its instructions will be missing",
 		       kcore->copy, strerror(errno));
 		unlink(kcore->copy);
 	} else if (changed) {

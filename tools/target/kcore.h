@@ -37,9 +37,9 @@ struct kcore {
  * kcore_hold() - prevent code from changing when other perf events begin or end
  *
  * The driver's sampling uses a perf event that counts context switches, and events of threads. The
- * kernel changes the scheduler's code for the first event of each kind, and back after the last
- * one: for events of threads one second later, perhaps during the next recording. The result is an
- * event of both kinds, so no other event is the first or the last.
+ * kernel changes the scheduler's code when the first event of a kind begins, and restores it after
+ * the last one ends. For events of threads, it does so one second later, perhaps during the next
+ * recording. The returned event is of both kinds, so no other event is the first or the last.
  *
  * Return: the event's descriptor, to be closed after kcore_check(), or -1 after a failure, which is
  * reported.
@@ -48,7 +48,7 @@ int kcore_hold(void);
 
 /**
  * kcore_copy() - copy the code
- * @kcore:	its paths are set; its other members will be. Another file at @copy is replaced
+ * @kcore:	its paths are set; its other members will be. An existing file at @copy is replaced
  *
  * A failure is reported.
  */

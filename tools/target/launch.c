@@ -18,7 +18,7 @@
 /* Maximum number of children that the command can have before it runs the program. */
 #define EARLIER_MAX	256
 
-/* These children, such as those of a shell that has executed the command. */
+/* The children that existed before, such as those of a shell that has executed the command. */
 static pid_t earlier[EARLIER_MAX];
 static size_t earlier_count;
 
@@ -56,9 +56,9 @@ static void wake(int number)
 }
 
 /*
- * The signals whose handling changes, and their handlers. SIGPIPE and SIGXFSZ are ignored, so that
- * the command can write what remains even if a message goes to a closed pipe, or a file reaches its
- * size limit.
+ * The signals that are handled differently, and their handlers. SIGPIPE and SIGXFSZ are ignored, so
+ * that the command can finish writing even if a message goes to a closed pipe, or a file reaches
+ * its size limit.
  */
 static const struct {
 	int	number;
@@ -275,7 +275,7 @@ int launch_run(const struct launch *launch, struct launched *launched)
 		launched->ran = !read(ends[0], &failed, 1);
 	}
 	close(ends[0]);
-	/* Pending signals are not forwarded, because the program has ended. */
+	/* Do not forward pending signals, because the program has ended. */
 	launched->interrupted = is_interrupted();
 	return status;
 }

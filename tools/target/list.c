@@ -24,7 +24,7 @@
  * struct listing - a listing of events
  * @pattern:	pattern for names, or NULL
  * @all:	set to also list events that cannot be counted
- * @family:	family whose raw events to list instead, or NULL
+ * @family:	list this family's raw events instead, or NULL
  * @add:	receives the names, or NULL to print them
  * @context:	argument for @add
  * @fd:		the trace device, or -1 if it is unknown what can be counted
@@ -257,7 +257,7 @@ const struct cli_command list_command = {
 	.run = command_list,
 	.summary = "list the events that this machine can count",
 	.arguments = "[PATTERN]",
-	.help = "List the events that this machine can count and, for each event, the counters that can count it and are free now, on all CPUs with an encoder. A name from the list, rHEX, or cpu/event=NUMBER/ names an event; :u or :k after it counts in user or kernel mode only. Firmware counts the events fw:NAME, in all modes; only samples have their counts.\n\n"
+	.help = "List the events that this machine can count and, for each event, the counters that can count it and are free now, on all CPUs with an encoder. An event is named as in this list, or as rHEX or cpu/event=NUMBER/. With :u or :k appended, it is counted only in user or kernel mode. Firmware counts the events fw:NAME, in all modes; only samples contain these counts.\n\n"
 		"PATTERN is a part of the name, or a shell pattern.",
 	.groups = list_groups,
 	.status = "Exit status: 0 done, 2 usage error, 3 no event is listed.",

@@ -6,7 +6,7 @@
 #include "../cli.h"
 
 /**
- * list_names() - add the events that this machine can count now, or all if that is unknown
+ * list_names() - add the events that this machine can currently count, or all events if unknown
  */
 void list_names(cli_add *add, void *context);
 

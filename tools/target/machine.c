@@ -155,7 +155,7 @@ void machine_pass_on(void)
 						 1u << pass[i] % 32;
 	if (syscall(SYS_capset, &header, set))
 		return;
-	/* This fails harmlessly for a capability that the process lacks. */
+	/* For a capability that the process lacks, the call fails harmlessly. */
 	for (i = 0; i < 2; i++)
 		prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, pass[i], 0, 0);
 }

@@ -40,7 +40,7 @@ bool machine_capable(int capability);
 
 /**
  * machine_pass_on() - make this process's tracing capabilities ambient, which passes them to the
- * executed program; does nothing for root, whose programs have them
+ * executed program; does nothing for root, because root's programs have all capabilities
  *
  * File capabilities of the program would not work, because the loader then ignores LD_PRELOAD.
  */
@@ -49,7 +49,7 @@ void machine_pass_on(void);
 /** machine_device() - return the path of the trace device */
 const char *machine_device(void);
 
-/** machine_side_car() - whether to write side-car files, which SIFIVE_TRACE_META=0 prevents */
+/** machine_side_car() - return whether to write side-car files: unless SIFIVE_TRACE_META=0 */
 bool machine_side_car(void);
 
 /**

@@ -53,7 +53,7 @@ void names_add_all(struct names *names);
  */
 void names_event(struct names *names, const struct perf_event_header *record);
 
-/** names_each() - pass the id of each process to @use, whose value is ignored */
+/** names_each() - pass the id of each process to @use, and ignore the returned value */
 void names_each(const struct names *names, int (*use)(void *argument, pid_t pid), void *argument);
 
 /** names_omit() - do not write this thread, because the library has described it */

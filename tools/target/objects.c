@@ -178,7 +178,7 @@ void objects_map(struct objects *objects, pid_t pid, uint64_t time, const char *
 
 	if (objects->files && is_kernels(path))
 		add(objects, path, &mapping, 0);
-	/* perf's names for what is not a file are "//anon", "//enomem" and "//toolong". */
+	/* perf's names for mappings without a path: "//anon", "//enomem" and "//toolong". */
 	else if (*path == '/' && strncmp(path, "//", 2) && strncmp(path, "/dev/", 5))
 		add(objects, path, &mapping, offset);
 }

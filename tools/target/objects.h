@@ -88,7 +88,7 @@ void objects_map(struct objects *objects, pid_t pid, uint64_t time, const char *
  */
 void objects_add_kernel(struct objects *objects, uint64_t start, uint64_t end);
 
-/** objects_fork() - record that a process has a child, which starts with the same mappings */
+/** objects_fork() - record that a process has created a child, which has the same mappings */
 void objects_fork(struct objects *objects, pid_t pid);
 
 /** objects_add() - add the objects of a process unless it has ended */

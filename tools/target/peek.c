@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/*
- * Takes a snapshot of the ring of a running program that traces itself: see capture_peek() in
- * capture.h.
- */
+/* Copies the ring of a running program that traces itself: see capture_peek() in capture.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
 #include "perf_maps.h"
 #include "proc.h"
 
-/* Return the time from which on a process can have written a list. */
+/* Return the earliest time at which a process can have written a list. */
 static time_t first_time(const struct perf_maps *maps, pid_t pid)
 {
 	struct timespec now, up;
@@ -23,7 +23,7 @@ static time_t first_time(const struct perf_maps *maps, pid_t pid)
 	if (!proc_stat(pid, &parent, &began) || clock_gettime(CLOCK_REALTIME, &now) ||
 	    clock_gettime(CLOCK_BOOTTIME, &up))
 		return maps->began;
-	/* The kernel's start time of a process is a tick late at most, and a second is enough. */
+	/* The start time is at most one tick late, so subtracting one second is sufficient. */
 	return now.tv_sec - up.tv_sec + (time_t)(began / (uint64_t)sysconf(_SC_CLK_TCK)) - 1;
 }
 
@@ -38,7 +38,7 @@ static const char *objection(const struct perf_maps *maps, const struct stat *st
 	if (status->st_size > META_LIST_BYTES_MAX)
 		return "over 64 MiB";
 	if (maps->bytes + (uint64_t)status->st_size > META_LISTS_BYTES_MAX)
-		return "the lists of this recording have over 256 MiB in all";
+		return "the lists of this recording exceed 256 MiB in total";
 	snprintf(proc, sizeof(proc), "%s/%d", proc_dir(), (int)pid);
 	if (status->st_uid && status->st_uid != geteuid() &&
 	    (stat(proc, &process) || process.st_uid != status->st_uid))
@@ -46,7 +46,7 @@ static const char *objection(const struct perf_maps *maps, const struct stat *st
 	return NULL;
 }
 
-/* Copy @size bytes, or as many as there are, and replace an earlier copy once this is complete. */
+/* Copy at most @size bytes. Once the copy is complete, it replaces an earlier one. */
 static int copy_bytes(int from, const char *to, size_t size)
 {
 	char buffer[64 << 10], path[PATH_MAX + 80];

@@ -17,7 +17,7 @@
  * @began:	when the recording began
  * @dir:	directory for copies
  * @made:	whether that directory exists
- * @pid:	the @count processes whose lists have been copied
+ * @pid:	the @count processes with copied lists
  * @bytes:	total size of these copies
  */
 struct perf_maps {

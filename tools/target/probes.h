@@ -73,7 +73,7 @@ void probes_close(struct probes *probes);
 /** probes_read() - read the rings */
 void probes_read(struct probes *probes);
 
-/** probes_lost() - return the number of events so far that could not be read */
+/** probes_lost() - return the number of events that could not be read */
 uint64_t probes_lost(const struct probes *probes);
 
 /**

@@ -10,7 +10,7 @@
 #include "../command.h"
 #include "proc.h"
 
-/* Return whether /proc shows the processes of another PID namespace than this process's. */
+/* Return whether /proc shows a PID namespace other than this process's. */
 static bool is_foreign(void)
 {
 	char self[16];
@@ -31,7 +31,7 @@ const char *proc_dir(void)
 	dir = "/proc";
 	if (is_foreign()) {
 		dir = "/proc/0";
-		report("/proc shows the processes of another PID namespace, so names and objects of processes can only be read in part: mount -t proc proc /proc");
+		report("/proc shows the processes of another PID namespace, so some names and objects of processes cannot be read: mount -t proc proc /proc");
 	}
 	return dir;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Reads about processes and threads in /proc. */
+/* Reads the states of processes and threads from /proc. */
 #ifndef SIFIVE_TRACE_PROC_H
 #define SIFIVE_TRACE_PROC_H
 
@@ -11,15 +11,15 @@
 /**
  * proc_dir() - return the directory with the entries of processes
  *
- * This is /proc. If /proc shows another PID namespace, in which the same ids belong to other
- * processes, it is a directory that does not exist, after a message.
+ * If /proc shows another PID namespace, in which the same ids denote other processes, this function
+ * prints a message and returns a directory that does not exist. All calls return the same result.
  *
- * The result is always the same.
+ * Return: /proc, or a directory that does not exist.
  */
 const char *proc_dir(void);
 
 /**
- * proc_each() - pass on the id of each process or thread with an entry in a directory
+ * proc_each() - pass the id of each process or thread with an entry in a directory to @use
  * @path:	proc_dir(), a directory of a process's threads, or another one whose entries begin
  *		with ids
  * @use:	called with @argument for each id, until it returns non-zero

@@ -28,13 +28,11 @@
 /* Characters that end a name in LD_PRELOAD, or that the loader expands. */
 #define NOT_IN_PRELOAD	" :$"
 
-/*
- * This symbol is in every file that calls the hooks, and in libc, which defines empty hooks.
- */
+/* Symbol in every file that calls the hooks, and in libc, which defines empty hooks. */
 static const char hook[] = "__cyg_profile_func_enter";
-/* This symbol is in every file that loads objects at run time. */
+/* Symbol in every file that loads objects at run time. */
 static const char opener[] = "dlopen";
-/* This message is in every file that contains the library. */
+/* Message in every file that contains the library. */
 static const char message[] = "SIFIVE_TRACE_RECORD: nothing is recorded: ";
 
 static void look_at_object(struct program *program, const char *path)
@@ -220,8 +218,8 @@ static int find_library(const struct program *program, const char *named, char *
 		return -1;
 	}
 	/*
-	 * If the program loads the library itself, use the same file: a different one would replace
-	 * it.
+	 * If the program itself loads the library, preload the same file, because another file
+	 * would replace it.
 	 */
 	if (*program->loads) {
 		strcpy(path, program->loads);

@@ -57,7 +57,7 @@ int program_find(struct program *program, const char *name);
 
 /**
  * program_library() - find the shared library to preload
- * @program:	the program; a library that it loads itself is preferred
+ * @program:	the program; if it loads the library itself, that file is preferred
  * @named:	the user's choice, or NULL
  * @path:	set to the path; PATH_MAX bytes
  *

@@ -85,7 +85,7 @@ static const struct cli_option how_options[] = {
 	  .help = "record only the functions in FILE: sifive-trace filter selects them by name or source file",
 	  .set = set_filter, .offset = SETUP(filter) },
 	{ .name = "auto-filter", .value = "PERCENT",
-	  .help = "run the program twice: first a dry run, then the recording, without functions that made many records but took little time, together at most PERCENT of all time; list these functions",
+	  .help = "run the program twice: first a dry run, then the recording, without functions that produced many records in little time, together at most PERCENT of all time; list these functions",
 	  .set = cli_percent, .offset = offsetof(struct recording, percent) },
 	{ .name = "from", .value = "FUNCTION",
 	  .help = "record each thread only from a call to FUNCTION until it returns; FUNCTION as for -F",
@@ -110,7 +110,7 @@ static const struct cli_option how_options[] = {
 	  .help = "like -p, for all processes in the control group CGROUP, and those below it, when the recording starts, but not those that join later; CGROUP is a path, absolute or relative to the cgroup2 mount",
 	  .set = cli_text, .offset = offsetof(struct recording, attach.cgroup) },
 	{ .name = "calls", .value = "user|kernel|all", .optional = true,
-	  .help = "trace the instructions of any unmodified program to reconstruct all its calls: in user mode (default), in the kernel, or both; -i and -c add samples; with -a, of everything that runs. Only you can read the files, because they contain kernel addresses",
+	  .help = "trace the instructions of an unmodified program, or with -a of everything that runs, to reconstruct all calls: in user mode (default), in the kernel, or both; -i and -c add samples. Only you can read the files, because they contain kernel addresses",
 	  .set = cli_word, .offset = offsetof(struct recording, calls) },
 	{ .name = "instruction-mode", .value = "btm|htm|optimised",
 	  .help = "with --calls: a message for each taken branch; branch histories (default if the encoders support them); or histories with repeat counts and implicit returns",
@@ -156,10 +156,10 @@ static const struct cli_option how_options[] = {
 	  .help = "write one header for each CPU and channel, as SiFive's decoder requires, even if threads start and end; with --count delta it implies --per-cpu",
 	  .set = cli_bits, .offset = SETUP(flags), .most = SIFIVE_TRACE_HEADER_ONCE },
 	{ .name = "header-interval", .value = "N",
-	  .help = "with --ring and --count xor: write a header every N records, needed to read a wrapped ring (default: 100), or with --on-full drain to read on after a loss (default: none)",
+	  .help = "with --ring and --count xor: write a header every N records, needed to read a wrapped ring (default: 100), or with --on-full drain to continue reading after a loss (default: none)",
 	  .set = setup_header_interval, .offset = SETUP(header_interval) },
 	{ .name = "turn", .value = "TIME",
-	  .help = "if -e has more events than there are counters, they take turns: the running time of a thread after which it counts the next ones, 1ms to 50ms (default: 4ms); report scales such counts",
+	  .help = "if -e has more events than there are counters, count them in turns, each for TIME of a thread's running time: 1ms to 50ms (default: 4ms); report scales such counts",
 	  .set = setup_turn, .offset = offsetof(struct recording, setup.turn_us) },
 	{ .name = "library", .value = "FILE",
 	  .help = "the library to load (default: libsifive-perf.so beside the command, in ../lib, or where it was installed)",
@@ -256,7 +256,7 @@ static int check_snapshot(struct recording *r)
 		return r->reached.function || r->slower.function ?
 		       usage_error("--trigger and --slower-than need --snapshot") : 0;
 	if (r->on_full != ON_FULL_USUAL && r->on_full != ON_FULL_WRAP)
-		return usage_error("--snapshot is --on-full wrap: give one of them");
+		return usage_error("--snapshot implies --on-full wrap: give only one of them");
 	if (r->setup.sram)
 		return usage_error("--snapshot: SRAM cannot be read while it is being written: leave out --sink sram");
 	r->on_full = ON_FULL_WRAP;
@@ -339,7 +339,7 @@ static int check_full(struct recording *r)
 
 	choose_full(r);
 	if (*flags & SIFIVE_TRACE_RING && r->on_full != ON_FULL_WRAP)
-		return usage_error("--ring is --on-full wrap: give one of them");
+		return usage_error("--ring is the same as --on-full wrap: give only one of them");
 	if (is_drained(r) && r->setup.sram)
 		return usage_error("--on-full drain, wait and drop: SRAM cannot be read while it is being written: leave out --sink sram");
 	if ((r->size || r->time) && !is_drained(r))
@@ -487,8 +487,8 @@ static int record_filtered(struct recording *r)
 }
 
 /*
- * Return whether processes join the recording without --children: they do unless an option or the
- * program prevents it. --header-once does, because processes that share a channel each write a
+ * Return whether processes join the recording without --children, which an option or the program
+ * can prevent. --header-once prevents it, because processes that share a channel each write a
  * header.
  */
 static bool joins_unasked(const struct recording *r)

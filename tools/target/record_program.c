@@ -28,7 +28,7 @@ static int put_first(const char *variable, const char *first)
 	return setenv(variable, value, 1);
 }
 
-/* Let a program that loads the address sanitizer run, although another object comes before it. */
+/* Allow a program to load the address sanitizer although another object is loaded before it. */
 static int preload(const struct recording *r)
 {
 	if (!*r->library)

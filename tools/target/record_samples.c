@@ -25,14 +25,14 @@
 #include "sidecar.h"
 #include "snapshot.h"
 
-/* Number of processes after which preliminary side-car files are no longer rewritten. */
+/* Maximum number of processes for which preliminary side-car files are rewritten. */
 #define DESCRIBED_MAX	64
 
 static int start(void *argument)
 {
 	struct recording *r = argument;
 
-	/* Keep a statically linked library from recording, too. */
+	/* Also prevent a statically linked library from recording. */
 	if (!r->join)
 		unsetenv("SIFIVE_TRACE_RECORD");
 	umask(r->mask);
@@ -207,8 +207,8 @@ static void end_snapshot(struct recording *r)
 }
 
 /*
- * Recording continues, because the driver copies a running ring for its readers. They share the
- * copy as long as one of them has it open, so have it made now, before reading and writing files.
+ * Recording continues, because the driver copies a running ring for its readers. The readers share
+ * the copy while any of them has it open, so create it here, before reading and writing files.
  */
 int record_snapshot(struct recording *r)
 {
@@ -315,7 +315,7 @@ int record_check_join(struct recording *r)
 	return -1;
 }
 
-/* Report that processes in the background are still being recorded. */
+/* Report that the recording continues, because processes in the background are running. */
 static void left(void *argument)
 {
 	struct recording *r = argument;
@@ -348,7 +348,7 @@ static void copy_kernel(struct recording *r)
 }
 
 /*
- * Create a directory beside the trace, for code that is not in any file and for archived files.
+ * Create a directory next to the trace, for code that is not in any file and for archived files.
  * Without --archive, the directory has another name, to distinguish it from the archive of an
  * earlier trace.
  */
@@ -405,8 +405,8 @@ static bool names_samples(const struct recording *r)
 
 /*
  * Start collecting the objects and threads of programs that do not use the library. The recorded
- * program is a child of this process. The library itself writes the names of threads of processes
- * that join the session.
+ * program is a child of this process. In processes that join the session, the library writes the
+ * names of threads.
  */
 static void begin_objects(struct recording *r)
 {
@@ -513,7 +513,7 @@ int record_session(struct recording *r)
 		objects_add_all(&r->objects);
 	add_names(r);
 	recording_stop(r);
-	/* The session has stopped, but still has its probes in the kernel. */
+	/* The session has stopped, but its probes remain in the kernel. */
 	if (r->kernel.parts)
 		kcore_check(&r->kernel);
 	if (r->watch.cpus)

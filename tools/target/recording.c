@@ -159,7 +159,7 @@ mode_t recording_restrict(const struct recording *r)
 	return mask;
 }
 
-/* Create the files now if the capture is drained. */
+/* If the capture is drained, create the files. */
 int recording_drain(struct recording *r, uint32_t capture, uint32_t sinks)
 {
 	int error;

@@ -49,7 +49,7 @@
  * @firmware:	set if firmware counts one of the events, so that the kernel writes all records
  * @sampled:	set if the user requested samples
  * @join:	set if the command holds the session, and processes that use the library join it
- * @no_join:	why they cannot join; "" if they can, or if that was not checked
+ * @no_join:	why processes cannot join; "" if they can, or if this was not checked
  * @described:	number of programs that the preliminary side-car file describes
  * @tree:	recorded processes, if @join or @attach is set
  * @device:	the session, if the command itself holds it
@@ -219,7 +219,7 @@ void recording_announce(const struct recording *r, bool library);
  */
 void recording_announce_stop(const struct recording *r, const char *why);
 
-/** recording_attaches() - return whether already running processes are recorded */
+/** recording_attaches() - return whether processes are recorded that were running before */
 static inline bool recording_attaches(const struct recording *r)
 {
 	return attach_wanted(&r->attach);
@@ -297,7 +297,7 @@ mode_t recording_restrict(const struct recording *r);
 bool recording_has_kernel(const struct recording *r);
 
 /**
- * recording_drain() - create the files now if the capture is drained
+ * recording_drain() - create the files if the capture is drained
  * @capture:	number of the capture
  * @sinks:	number of sinks of the capture
  *
@@ -309,8 +309,8 @@ int recording_drain(struct recording *r, uint32_t capture, uint32_t sinks);
 void recording_forget_files(struct recording *r);
 
 /**
- * recording_see_objects() - read the mapping events so far, and probe functions of objects
- * that were loaded later
+ * recording_see_objects() - read pending mapping events, and probe functions of objects that were
+ * loaded later
  */
 void recording_see_objects(struct recording *r);
 

@@ -44,8 +44,8 @@ static bool is_its_own(const struct capture_mark *mark,
 }
 
 /*
- * Open the capture of a program that has ended, if no other session has been set up since. Wait for
- * a child of the program that still holds the session.
+ * Open the capture of a program that has ended, if no other session has been set up since. If a
+ * child of the program holds the session, wait for the child.
  */
 static int open_capture(const struct capture_mark *mark,
 			struct sifive_trace_status *status)
@@ -71,7 +71,7 @@ static int compare_sink(const char *name, const struct sifive_trace_sink *sink,
 {
 	if (capture_short(name, sink->bytes))
 		return -1;
-	/* The library has already reported that a buffer was full. */
+	/* The library has reported that a buffer was full. */
 	if (!(sink->flags & SIFIVE_TRACE_STATUS_FULL))
 		losses_sink(name, sink, quiet);
 	return 0;
@@ -108,13 +108,10 @@ static bool has_side_car(char name[PATH_MAX], char meta[SIDECAR_PATH], const cha
 	return !access(meta, F_OK);
 }
 
-/*
- * Report that a side-car file is incomplete. The trace is kept, because it can be read
- * nevertheless.
- */
+/* Report that a side-car file is incomplete. The trace is kept, because it is readable. */
 static int report_incomplete(const char *name, const char *meta)
 {
-	report("%s: its side-car file %s was not completed and does not say what was lost", name,
+	report("%s: its side-car file %s is incomplete and does not list losses", name,
 	       meta);
 	return 1;
 }
@@ -147,7 +144,7 @@ static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
 	return 0;
 }
 
-/* Return whether a child of the program still holds the session, so that SRAM cannot be read. */
+/* Return whether a child of the program holds the session, so that SRAM cannot be read. */
 static bool is_busy(int fd, const char *path, uint32_t sinks)
 {
 	char name[PATH_MAX], meta[SIDECAR_PATH];

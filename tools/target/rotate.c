@@ -52,7 +52,7 @@ static int get_sink(const struct drain *d, const struct drain_sink *s,
 }
 
 /*
- * Get how much has been captured and lost so far or, if @over is set, in total. In that case, all
+ * Query the captured and lost data up to now or, if @over is set, in total. For the total, all
  * bytes must have been read.
  */
 static void look(const struct drain *d, const struct drain_sink *s, struct sidecar_state *state,
@@ -153,8 +153,8 @@ static int end_piece(const struct drain *d, const struct drain_sink *s,
 
 	meta_names(whole, piece, d, s, s->piece);
 	/*
-	 * Begin the first piece's file only now: the library had not yet written its side-car file
-	 * when the piece began.
+	 * Begin the first piece's side-car file here, because the library's did not exist when the
+	 * piece began.
 	 */
 	if (!s->piece && sidecar_begin(whole, piece, d->part, 0, NULL))
 		return -1;
@@ -182,7 +182,7 @@ int rotate_next(const struct drain *d, struct drain_sink *s)
 	return s->file < 0 ? -1 : 0;
 }
 
-/* Return the number of a sink's first piece that still exists. */
+/* Return the number of a sink's first piece that has not been removed. */
 static unsigned int first_piece(const struct drain *d, const struct drain_sink *s)
 {
 	return d->keep && s->piece >= d->keep ? s->piece + 1 - d->keep : 0;

@@ -75,7 +75,7 @@ int running_named(struct running *running, const char *list)
 	return 0;
 }
 
-/* Get the effective user of a process; return false if it has ended. */
+/* Find the effective user of a process; return false if the process has ended. */
 static bool user_of(pid_t pid, uid_t *user)
 {
 	char text[64];

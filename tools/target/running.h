@@ -26,7 +26,7 @@ struct running {
 int running_named(struct running *running, const char *list);
 
 /**
- * running_of_user() - collect the processes whose effective user is @user, a name or a number
+ * running_of_user() - collect the processes with the effective user @user, a name or a number
  *
  * Return: 0, or -1 after printing an error.
  */

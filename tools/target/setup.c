@@ -385,7 +385,7 @@ int setup_environment(const struct setup *setup, const char *output, bool join)
 	error |= put("SIFIVE_TRACE_PERIOD_EVENT", o->period_event);
 	error |= put("SIFIVE_TRACE_CALLERS",
 		     o->flags & SIFIVE_TRACE_CALLERS ? "1" : NULL);
-	/* Set these only if needed, because the library in the program may be older. */
+	/* Set these variables only if needed, because the library in the program may be older. */
 	if (o->stack)
 		error |= put_number("SIFIVE_TRACE_STACK", o->stack);
 	else

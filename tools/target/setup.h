@@ -38,7 +38,7 @@ struct setup {
 	unsigned int			turn_us;
 };
 
-/* The option groups of a command whose struct @type has a struct setup as @member. */
+/* The option groups of a command. Its struct @type has a member @member of type struct setup. */
 #define SETUP_GROUPS(type, member)						\
 	{ "What to record", setup_what, offsetof(type, member) },		\
 	{ "Where to", setup_where, offsetof(type, member) }

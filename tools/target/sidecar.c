@@ -118,8 +118,8 @@ static void put_losses(const struct sifive_trace_losses *losses,
 }
 
 /*
- * Write the losses that the session's program counted. The driver has them even if the program
- * could not write them.
+ * Write the losses that the session's program counted. The driver has these counts even if the
+ * program could not write them.
  */
 static void put_lost(int fd, const struct sifive_trace_status *status,
 		     struct output *out)
@@ -250,9 +250,9 @@ int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sin
 }
 
 /*
- * Open a side-car file to read it. In some directories, another user can replace it with a link to
- * a file that only this user may read. The text of such a file must not appear in the new side-car
- * file.
+ * Open a side-car file to read it. In some directories, another user can replace the file with a
+ * link to a file that only this user may read. The text of such a file must not appear in the new
+ * side-car file.
  */
 static FILE *open_meta(const char *meta)
 {

@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/** snapshot_take_signal() - block SIGUSR2, which requests a snapshot from now on */
+/** snapshot_take_signal() - block SIGUSR2, which then requests a snapshot */
 void snapshot_take_signal(void);
 
 /**

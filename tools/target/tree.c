@@ -73,7 +73,7 @@ struct parts {
 /* ---- reading --------------------------------------------------------------- */
 
 /*
- * Make room for one more element of @size bytes in an array, whose size is doubled when necessary.
+ * Ensure that an array has space for one more element of @size bytes, doubling its size if needed.
  */
 static void *grow(struct parts *parts, void *array, size_t count, size_t size)
 {
@@ -116,7 +116,7 @@ static uint64_t hash_text(const char *text)
 	return hash;
 }
 
-/* Make room in the index for one more line. */
+/* Ensure that the index has space for one more line. */
 static void grow_index(struct parts *parts, struct lines *lines)
 {
 	struct hash more = { .bits = hash_bits(2 * lines->count + 16) };
@@ -193,8 +193,8 @@ static char *value_of(char *line, const char *key)
 }
 
 /*
- * Remove what follows an array's element in its line: a comma, or the end of the array and perhaps
- * of the file.
+ * Remove the text after an array's element in its line: a comma, or the end of the array and
+ * perhaps of the file.
  */
 static char *element(char *line)
 {
@@ -241,7 +241,7 @@ static void read_line(struct parts *parts, struct process *process, char *line, 
 		add_object(parts, element(line), parts->processes);
 }
 
-/* A process whose file is still empty is known only by the file's name. */
+/* If a process's file is empty, only the file's name describes the process. */
 static void read_part(struct parts *parts, FILE *file, int pid)
 {
 	struct process *more = grow(parts, parts->process, parts->processes, sizeof(*more));
@@ -350,8 +350,7 @@ static int by_number(const void *left, const void *right)
 
 /*
  * Sort the processes by id and time, and renumber them in the lists of the objects. Then sort the
- * objects by their first process. From now on, @key is no longer a hash, so the index cannot be
- * used.
+ * objects by their first process. Afterwards, @key is not a hash, so the index cannot be used.
  */
 static void sort_processes(struct parts *parts)
 {
@@ -379,7 +378,7 @@ static void sort_processes(struct parts *parts)
 	free(place);
 }
 
-/* Set the end of each program whose process then executed another one. */
+/* Set the end of each program that another program replaced in its process. */
 static void end_images(struct parts *parts)
 {
 	size_t i;
@@ -466,7 +465,7 @@ static size_t values_of(const char *text)
 }
 
 /**
- * struct room - what remains of the reader's limits
+ * struct room - the remainder of the reader's limits
  * @bytes, @values: number of bytes and of JSON values that still fit
  */
 struct room {

@@ -57,7 +57,7 @@ struct tree_process {
 
 /**
  * tree_add() - add a process that does not use the library, or replace its earlier description
- * @objects:	objects in the memory of the process so far
+ * @objects:	objects that have been in the process's memory
  * @newest:	see objects_write()
  */
 void tree_add(struct tree *tree, const struct tree_process *process, struct objects *objects,
@@ -73,7 +73,7 @@ void tree_add(struct tree *tree, const struct tree_process *process, struct obje
 int tree_write(struct tree *tree, struct names *names, const struct objects *kernel,
 	       struct output *out);
 
-/** tree_count() - return the number of programs that have been described so far */
+/** tree_count() - return the number of programs that have been described */
 size_t tree_count(const struct tree *tree);
 
 /** tree_clear() - remove all processes */

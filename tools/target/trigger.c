@@ -117,8 +117,8 @@ void trigger_see(struct trigger *trigger, const struct program *program,
 		trigger->waits = false;
 		trigger->refused = error || probes_open(&trigger->probes, &found, option);
 		/*
-		 * The probes were set one after another, so ends of calls may have been missed
-		 * until now.
+		 * The probes were set one after another, so earlier ends of calls may have been
+		 * missed.
 		 */
 		trigger->unsure = perf_device_now();
 		if (!trigger->refused)

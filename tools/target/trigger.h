@@ -131,7 +131,7 @@ void trigger_read(struct trigger *trigger);
 bool trigger_next(struct trigger *trigger, pid_t pid, uint64_t until, uint64_t covered,
 		  struct trigger_hit *hit);
 
-/** trigger_unset() - whether the function has no probes because it was not found or was refused */
+/** trigger_unset() - return whether the function has no probes: it was not found or was refused */
 static inline bool trigger_unset(const struct trigger *trigger)
 {
 	return trigger->waits || trigger->refused;

@@ -214,8 +214,8 @@ static void apply(struct watch *watch, const struct perf_event_header *header,
 
 /*
  * A process that moves to another CPU writes to another ring, so apply events in the order of their
- * times. An event that is as old as the call, or newer, waits for the next call: a ring that has
- * already been read may receive an earlier one.
+ * times. Events that are not older than this call wait for the next call, because a ring that has
+ * been read may receive an earlier event.
  */
 void watch_read(struct watch *watch, struct objects *(*objects_of)(void *context, pid_t pid),
 		void *context, struct objects *missed)

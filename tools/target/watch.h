@@ -49,7 +49,7 @@ struct watch {
 /**
  * watch_open() - start watching all processes
  * @watch:	the result; needs watch_close(), even after an error
- * @seldom:	set to let watch_wait() return when a ring is filling up, not at the first event
+ * @seldom:	set to make watch_wait() return when a ring is filling up, not at the first event
  * @mappings:	set if executable mappings are needed; otherwise perf writes no events for them
  * @names:	receives events about threads, or NULL
  * @descendants:	receives events about processes, or NULL
