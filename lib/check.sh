@@ -30,9 +30,9 @@ CLANG=${CLANG-clang}
 # Number of instructions in the entry hook: load the writer, load the kind, jump.
 HOOK_MAX=4
 
-# Limits: the line counts of the one-file library and of its optional file, and the bytes of code
-# and constants that they, or the static library, add to a program with the old API. The bytes
-# include the C library functions that they need.
+# Limits of the line counts of the one-file library and of its optional file, and of their and the
+# static library's sizes. The size is the code and constants that a library adds to a program with
+# the old API, including C library functions.
 DROPIN_LINES_MAX=4500
 META_LINES_MAX=490
 DROPIN_GROWTH_MAX=41000

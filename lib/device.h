@@ -210,8 +210,8 @@ PERF_INTERNAL int perf_device_stop(struct perf_device *device);
 /**
  * perf_device_capture - query the state of the capture
  *
- * On success, @capture->sinks is at most PERF_MAX_SINKS, @capture->message is NUL-terminated, and
- * @capture->changed is not 0 if any component's registers were changed during the capture.
+ * On success, @capture->sinks is at most PERF_MAX_SINKS, and @capture->message is NUL-terminated.
+ * If any component's registers were changed during the capture, @capture->changed is not 0.
  */
 PERF_INTERNAL int perf_device_capture(struct perf_device *device,
 				      struct sifive_trace_status *capture);

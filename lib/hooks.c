@@ -150,7 +150,7 @@ PERF_LOCAL const uint64_t *header_base(const struct perf_thread *thread,
 }
 #endif /* PERF_DROPIN */
 
-/* If threads share the channel, the header names the thread. */
+/* If threads share the channel, the header identifies the thread. */
 PERF_LOCAL uint32_t header_flags(const struct perf_thread *thread)
 {
 	if (!perf_channel_shared(thread->channel))

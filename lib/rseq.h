@@ -20,8 +20,8 @@ PERF_INTERNAL struct perf_rseq *perf_rseq_find(void);
 /**
  * perf_rseq_barrier - order all threads' memory accesses
  *
- * Stores of the caller before it are visible to loads of any thread of the process
- * after it, and vice versa; the other threads need no barrier.
+ * Stores of the caller before the barrier are visible to all threads' loads after it, and vice
+ * versa. The other threads need no barrier.
  */
 PERF_INTERNAL void perf_rseq_barrier(void);
 

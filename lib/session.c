@@ -436,8 +436,8 @@ fail:
 }
 
 /*
- * Signal handlers can turn tracing on, so do not allocate memory here or take a lock that the
- * program may hold, such as the loader's lock on its list of objects.
+ * Signal handlers can turn tracing on. Therefore, do not allocate memory here, or take a lock that
+ * the program may hold, such as the loader's lock on its list of objects.
  */
 PERF_INTERNAL void perf_session_begin_records(void)
 {

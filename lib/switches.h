@@ -17,7 +17,7 @@
 #endif
 
 /**
- * perf_switches_set - have the kernel record context switches in the following captures
+ * perf_switches_set - make the kernel record context switches in the following captures
  * @device:	device of a session that holds encoders
  * @used:	channels that carry other records, bit n for channel n
  * @flags:	SIFIVE_TRACE_SWITCHES_*

@@ -343,7 +343,7 @@ PERF_INTERNAL void perf_thread_forget(void);
 PERF_INTERNAL void perf_signals_block(uint64_t *old);
 PERF_INTERNAL void perf_signals_restore(const uint64_t *old);
 
-/* Unlike nanosleep(), this is not a cancellation point. */
+/* Sleep without a cancellation point, unlike nanosleep(). */
 PERF_INTERNAL void perf_sleep(long ns);
 
 /* Return whether a thread has ended. */

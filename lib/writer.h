@@ -2,9 +2,9 @@
 /*
  * Writers generated at set-up: straight-line code for one list of counters.
  *
- * A csrr instruction contains its counter's number, and a record has as many stores as
- * counters, so code compiled in advance is either long, with one function per list, or
- * slow. A program that may not map executable memory uses only write_slow() in hooks.c.
+ * A csrr instruction contains its counter's number, and a record has as many stores as counters.
+ * Code compiled in advance is therefore either long, with one function per list, or slow. A program
+ * that may not map executable memory uses only write_slow() in hooks.c.
  */
 #ifndef PERF_WRITER_H
 #define PERF_WRITER_H

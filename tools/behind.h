@@ -35,7 +35,7 @@ bool behind_begin(void);
 void behind_end(void);
 
 /**
- * behind_put() - have the thread write a buffer
+ * behind_put() - pass a buffer to the thread, which writes it
  * @buffer:	a buffer from malloc(), which the thread then owns
  * @used:	number of bytes to write
  * @size:	size of every buffer in bytes

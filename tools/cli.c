@@ -148,7 +148,7 @@ static void each_of(const char *words, cli_add *add, void *context)
 	for (; *words; words += length + (words[length] == '|')) {
 		length = strcspn(words, "|");
 		snprintf(word, sizeof(word), "%.*s", (int)length, words);
-		/* Words that do not begin with a lower-case letter are placeholders. */
+		/* A word that does not begin with a lower-case letter is a placeholder. */
 		if (*word >= 'a' && *word <= 'z')
 			add(context, word, NULL);
 	}

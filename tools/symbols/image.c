@@ -221,8 +221,8 @@ static void read_functions(struct image *image)
 }
 
 /*
- * Called before libdwfl opens the file, because libdwfl would inflate any other file completely to
- * look for an ELF file in it.
+ * Called before libdwfl opens the file, because libdwfl would inflate any compressed file
+ * completely to look for an ELF file in it.
  */
 static bool is_program(int fd)
 {

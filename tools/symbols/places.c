@@ -296,7 +296,7 @@ static void find_process(const struct places *places, uint64_t time, struct writ
 	}
 }
 
-/* Return a writer's process, from the cache if it is there. */
+/* Return a writer's process, from the cache if possible. */
 static const struct writer *find_writer(struct places *places, uint64_t time,
 					const struct places_writer *of)
 {

@@ -69,11 +69,11 @@ struct symbol {
  * @options:	the user's settings
  * @meta:	the side-car file, which must outlive the symbols
  *
- * The file of an object is the user's file with the object's build-id or name. If the user has
- * named no such file, it is the file at the object's path, which is also searched under --symfs and
- * among the copies in the trace's directory, or the file with the object's build-id in a debug
- * directory. A file with a different build-id is rejected. If the side-car file lists no objects,
- * each of the user's files is assumed to be loaded at the addresses that the file specifies.
+ * The file of an object is the user's file with the object's build-id or name. Otherwise, it is the
+ * file at the object's path, also under --symfs and among the copies in the trace's directory, or
+ * the file with the object's build-id in a debug directory. A file with a different build-id is
+ * rejected. If the side-car file lists no objects, each of the user's files is assumed to be loaded
+ * at the addresses that the file specifies.
  *
  * Return: the symbols, or NULL after printing an error if one of the user's files cannot be read.
  */

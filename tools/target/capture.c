@@ -341,7 +341,7 @@ bool capture_locked(int fd)
 
 /*
  * Check that this user may read the capture, before files of an earlier trace are replaced. Unlike
- * read(), this consumes no bytes of a drained capture.
+ * read(), the check consumes no bytes of a drained capture.
  */
 static int check_reader(int fd)
 {

@@ -258,7 +258,7 @@ static int hold(struct perf_setup *setup, int ready)
 			known = objects.count;
 			waited = 0;
 		}
-		/* Sleep, to handle a burst of events in one pass. */
+		/* Sleep, so that a burst of events is handled in one pass. */
 		ppoll(NULL, 0, &pause, &none);
 	}
 
@@ -728,7 +728,7 @@ const struct cli_command dump_command = {
 	.name = "dump",
 	.run = command_dump,
 	.summary = "write the recorded data to a file",
-	.help = "Write the last recording, even while it runs, to a file, and its side-car file to PATH.meta.",
+	.help = "Write the last recording to a file, even while it runs, and its side-car file to PATH.meta.",
 	.groups = dump_groups,
 	.status = "Exit status: 0 done, 2 usage error, 3 input or output error.",
 };

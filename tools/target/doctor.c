@@ -318,7 +318,7 @@ static void check_messages(int fd)
 	char text[FINDING_SIZE / 2];
 
 	if (name_untimed(fd, SIFIVE_TRACE_ENCODER_SILENT, text, sizeof(text))) {
-		wrong("no message of %s arrived when the last session tested it: its trace goes elsewhere, or nowhere",
+		wrong("no message of %s arrived when the last session tested it: its messages go elsewhere or are lost",
 		      text);
 		fix("correct the out-ports of this node, and the in-ports of the funnel, in the device tree: they must agree with the hardware's wiring");
 	}

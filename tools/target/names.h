@@ -56,7 +56,7 @@ void names_event(struct names *names, const struct perf_event_header *record);
 /** names_each() - pass the id of each process to @use, and ignore the returned value */
 void names_each(const struct names *names, int (*use)(void *argument, pid_t pid), void *argument);
 
-/** names_omit() - do not write this thread, because the library has described it */
+/** names_omit() - omit a thread that the library has described */
 void names_omit(struct names *names, pid_t tid);
 
 /**

@@ -156,7 +156,7 @@ static int run(struct recording *r, const struct launch *launch)
 
 static int record_program(struct recording *r);
 
-/* Have the library record the program in the program's own session. */
+/* Record the program with the library, in the program's own session. */
 int record_with_library(struct recording *r)
 {
 	int status = EXIT_RECORD;

@@ -216,7 +216,7 @@ static struct objects *objects_of(void *argument, pid_t pid)
 void recording_watch(struct recording *r, bool threads)
 {
 	const bool descendants = !r->all && !recording_attaches(r) && !r->alone;
-	/* If the library records only the program, it keeps the objects. */
+	/* If the library records only the program, it also lists the objects. */
 	const bool mappings = !r->loads || r->join || waits(r);
 	int error;
 

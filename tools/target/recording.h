@@ -148,7 +148,7 @@ struct recording {
 };
 
 /**
- * record_with_library() - have the library record one program, in the program's own session
+ * record_with_library() - record one program with the library, in the program's own session
  *
  * Return: the exit status.
  */

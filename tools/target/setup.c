@@ -401,7 +401,7 @@ int setup_environment(const struct setup *setup, const char *output, bool join)
 		error |= put("SIFIVE_TRACE_HEADER",
 			     o->flags & SIFIVE_TRACE_HEADER_ONCE ? "once" : NULL);
 	/*
-	 * Have the library write side-car files early, for programs that end without running exit
+	 * Make the library write side-car files early, for programs that end without running exit
 	 * handlers.
 	 */
 	if (machine_side_car() && !join)

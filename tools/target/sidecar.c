@@ -300,10 +300,10 @@ static char *read_meta(const char *meta)
 }
 
 /*
- * Return the position of coverage and losses in @text or, in a side-car file that was written at
- * the program's start and has none, the position at which to insert them. Return NULL if the end of
- * the file is missing, for example because the disk was full. Also read the duration of the run, if
- * present. The search relies on newlines, which strings do not contain.
+ * Return the position of coverage and losses in @text. If the side-car file was written at the
+ * program's start and has none, return the position at which to insert them. Return NULL if the end
+ * of the file is missing, for example because the disk was full. Also read the duration of the run,
+ * if present. The search relies on newlines, which strings do not contain.
  */
 static char *coverage_of(char *text, uint64_t *ran)
 {

@@ -247,8 +247,8 @@ void watch_wait(struct watch *watch, const struct pollfd *also,
 
 	event[watch->cpus] = also ? *also : (struct pollfd){ .fd = -1 };
 	/*
-	 * Handle pending signals first, because pending events would delay them. After a signal,
-	 * return to the caller, which checks what has happened, such as the end of a child.
+	 * Handle pending signals first, because pending events would delay their handling. After a
+	 * signal, return to the caller, which checks what has happened, such as the end of a child.
 	 */
 	if (ppoll(NULL, 0, &now, mask) < 0)
 		return;
