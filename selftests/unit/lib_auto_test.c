@@ -499,7 +499,7 @@ TEST_F(record, refuses_invalid_values)
 		set(bad[i].name, NULL);
 	}
 	dev.open_errno = ENOENT;
-	REFUSED("insmod sifive_trace.ko");
+	REFUSED("load sifive_trace.ko");
 }
 
 /*

@@ -57,7 +57,7 @@ TEST_F(lib, missing_device_is_reported)
 	dev.open_errno = ENOENT;
 	EXPECT_ERROR(perfInit(2, 1), "no trace device /dev/sifive-trace: load sifive_trace.ko, or see \"sifive-trace info\"");
 	dev.open_errno = ENODEV;
-	EXPECT_ERROR(perfInit(2, 1), "insmod sifive_trace.ko");
+	EXPECT_ERROR(perfInit(2, 1), "load sifive_trace.ko");
 	dev.module = true;
 	EXPECT_ERROR(perfInit(2, 1), "the module is loaded, but found no trace encoder");
 	dev.open_errno = ENOENT;
@@ -568,7 +568,7 @@ TEST_F(lib, unbound_device_is_reported)
 	}
 	dev.fail_request = 0;
 	dev.open_errno = ENOENT;
-	EXPECT_ERROR(INIT(), "insmod sifive_trace.ko");
+	EXPECT_ERROR(INIT(), "load sifive_trace.ko");
 	dev.open_errno = 0;
 	EXPECT_EQ(0, INIT());
 }
