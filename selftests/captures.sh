@@ -437,7 +437,7 @@ calls small-killed-dump | grep -qx 'work 5000'
 result $? "small-killed: dump writes the whole trace elsewhere, and the existing side-car file describes it"
 at_least small-static-dump busy 50 "small-static: dump writes the whole trace elsewhere"
 status small-crash 139 "a full disk, and a program that crashes: the command returns the program's exit status"
-says small-crash "small-crash.rtd: its side-car file /tmp/tiny/small-crash.rtd.meta was not completed" \
+says small-crash "small-crash.rtd: its side-car file /tmp/tiny/small-crash.rtd.meta is incomplete" \
 	"small-crash: the incomplete side-car file is reported"
 calls small-crash | grep -qx "work 20"
 result $? "small-crash: the trace is kept"

@@ -85,7 +85,7 @@ static const struct cli_option how_options[] = {
 	  .help = "record only the functions in FILE: sifive-trace filter selects them by name or source file",
 	  .set = set_filter, .offset = SETUP(filter) },
 	{ .name = "auto-filter", .value = "PERCENT",
-	  .help = "run the program twice: first a dry run, then the recording, without functions that produced many records in little time, together at most PERCENT of all time; list these functions",
+	  .help = "run the program twice: first a dry run, then the recording, without functions that produced many records but took little time, together at most PERCENT of all time; list these functions",
 	  .set = cli_percent, .offset = offsetof(struct recording, percent) },
 	{ .name = "from", .value = "FUNCTION",
 	  .help = "record each thread only from a call to FUNCTION until it returns; FUNCTION as for -F",
