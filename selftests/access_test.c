@@ -4,7 +4,7 @@
  * the session ends; that per-thread counts exclude other threads; and that access is restored
  * after it was revoked.
  *
- * TRACE_THREADS: number of threads that are created and exit (default 2148, more than the slots).
+ * TRACE_THREADS: number of threads to create (default 2148, more than there are slots).
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -118,8 +118,7 @@ TEST_F(access, thread_that_takes_counters_can_read_them)
 }
 
 /*
- * Return the number of counters in the mask whose read does not raise @signal, where 0 is no
- * signal.
+ * Return the number of counters in the mask for which a read does not raise @signal; 0 means none.
  */
 static int not_signalled(uint32_t counters, int signal)
 {
@@ -336,7 +335,7 @@ struct waiter {
  * @one:	array of @count threads
  * @count:	number of threads
  * @fd:		descriptor of the session
- * @end:	pipe that the threads read, and whose closing ends them
+ * @end:	pipe that the threads read; closing it ends them
  * @joined:	number of threads that have tried to join
  */
 struct waiters {
@@ -414,9 +413,9 @@ static void *thread_takes(void *arg)
 }
 
 /*
- * If a thread takes counters but gets no slot, the driver releases these counters again, but not
- * those that another thread has taken in the meantime. Access is revoked once the thread's call has
- * started.
+ * If no slot is free for a thread that takes counters, the driver releases these counters again,
+ * but not those that another thread has taken in the meantime. Access is revoked once the thread's
+ * call has started.
  */
 static void fail_to_take(struct __test_metadata *_metadata,
 			 struct _test_data_access *self)
@@ -535,8 +534,8 @@ struct neighbour {
 };
 
 /*
- * Yield the rest of each time slice to save time. This suffices, because a single slice that is
- * wrongly counted exceeds the test's limit.
+ * Yield the rest of each time slice, to save time: a single slice that is wrongly counted suffices
+ * to exceed the test's limit.
  */
 static void *thread_works(void *arg)
 {
@@ -663,7 +662,7 @@ TEST_F(access, rejoin_restores_access_revoked_by_sysctl)
 		EXPECT_EQ(no_slot, join(self->fd, 0));
 		EXPECT_EQ(0, not_signalled(mask, 0));
 	}
-	TH_LOG("%u of %u writes revoked access, %u of them to fixed counters, too", taken, rounds,
+	TH_LOG("%u of %u writes revoked access, %u of them also to fixed counters", taken, rounds,
 	       fixed);
 	EXPECT_LT(0, taken);
 	EXPECT_LT(0, fixed);

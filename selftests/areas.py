@@ -209,7 +209,7 @@ class Directory:
 
 
 def mark(ends, begun, last):
-    """The character where a row meets a line that goes down."""
+    """The character at the junction of a row and a vertical line."""
     if ends:
         return '┘' if last else '┴'
     if begun:

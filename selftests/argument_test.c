@@ -245,7 +245,8 @@ TEST_F(argument, ioctl_number_has_fixed_direction_and_any_size)
 	EXPECT_EQ(both, _IOC_DIR(variant->call));
 	EXPECT_EQ(variant->size, _IOC_SIZE(variant->call));
 	/*
-	 * Programs built with a longer or shorter structure pass another size in the call's number.
+	 * Programs built with a longer or shorter structure pass a different size in the call's
+	 * number.
 	 */
 	VALID(self->memory, 0);
 	EXPECT_EQ(0, trace_ioctl(self->fd, _IOC(both, type, nr, 8), self->memory));
@@ -262,7 +263,7 @@ TEST_F(argument, ioctl_number_has_fixed_direction_and_any_size)
 				       self->memory));
 }
 
-/* INFO reports which ABI the driver has; all other calls of ABI 2 fail. */
+/* INFO reports the driver's ABI; all other calls of ABI 2 fail. */
 TEST_F(argument, only_info_is_accepted_from_abi_2)
 {
 	unsigned long old = _IO(SIFIVE_TRACE_IOC_TYPE, _IOC_NR(variant->call));

@@ -37,7 +37,7 @@ run() {
 	result $? "$what: the program ran to the end, and all of its tests passed"
 }
 
-# rules WHAT: expect the models of the boards' trace components to have seen no invalid access.
+# rules WHAT: expect the models of the boards' trace components to report no invalid access.
 rules() {
 	[ "$(cat "$out"/t*.json | grep -c '"stat-violations"')" -gt 0 ] &&
 		! grep -H '"stat-violations": *[1-9]' "$out"/*.json
@@ -78,7 +78,7 @@ for bits in 64 32; do
 			n++ && ($5 - last < ticks - 100 || $5 - last > ticks + 100) { bad = 1 }
 			{ last = $5 }
 			END { exit bad || n < most - 1 || n > most }'
-		result $? "rv$bits, $name: a record is made every $ticks ticks"
+		result $? "rv$bits, $name: a record is written every $ticks ticks"
 	done
 
 	printed() { printf "%d" "$(sed -n "s/^# $1 //p" "$build/bare/program.tap" | tr -d "\r")"; }
@@ -115,7 +115,8 @@ count_calls() {
 	END { exit bad || seen != rounds || n }'
 }
 
-# two NAME ROUNDS WHAT: expect both harts to have made exactly the calls of ROUNDS rounds.
+# two NAME ROUNDS WHAT: expect the records of both harts to contain exactly the calls of ROUNDS
+# rounds.
 two() {
 	local hart rc=0
 	for hart in 0 1; do
@@ -148,7 +149,7 @@ for board in fpga nofunnel; do
 
 		two together $rounds "every call of both harts is recorded, round by round"
 		two switching $rounds "every call of both harts is recorded while each turns tracing on and off independently"
-		two turns 1 "captured data remains when a second hart is initialised"
+		two turns 1 "captured data remains when a second hart is initialized"
 		rules "$what"
 		[ "$kind" = funnel ] || continue
 
@@ -173,6 +174,6 @@ for board in fpga nofunnel; do
 done
 
 selftests/format/compare.py "$build/sifive-trace" "$build"/bare/out*/*.rtd
-result $? "a reader written from the format's description reads the same records as the command from all traces"
+result $? "a reader written from the format's description reads the same records from all traces as the command"
 
 results_end

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that samples include their callers, found with frame pointers, in leaf functions, in
- * functions that have called others, and in deep recursion; that they do so only on request; and
- * that a sample with bad frame pointers lacks only its callers. Compiled with
+ * Proves that samples include the callers of the sampled code, found with frame pointers, in leaf
+ * functions, in functions that have called others, and in deep recursion; that they do so only on
+ * request; and that a sample with bad frame pointers lacks only its callers. Compiled with
  * -fno-omit-frame-pointer.
  */
 #define _GNU_SOURCE
@@ -19,7 +19,7 @@
 #define CHANNEL		5
 #define BUFFER		1048576
 
-/* Maximum number of captures to make until one has samples: on a loaded host, a capture has few. */
+/* Maximum number of captures until one contains samples: on a loaded host, each contains few. */
 #define CAPTURES	50
 
 #define TURNS		3000000
@@ -54,7 +54,7 @@ static __attribute__((noinline, noclone, aligned(256))) void nothing(void)
 	asm volatile("");
 }
 
-/* The return-address register still points to where nothing() returned. */
+/* The return-address register contains the address to which nothing() returned. */
 static __attribute__((noinline, noclone, aligned(256))) void parent(void)
 {
 	nothing();

@@ -160,12 +160,12 @@ status locks 0 "--calls: a program with two threads and a lock ends as usual"
 result $? "--calls: calls are exact where threads wait in functions without symbols"
 [ "$(made locks-many)" = "hold $((20 * threads)) main 1 outer $threads run $threads" ]
 result $? "--calls: calls of $threads threads that wait for one lock are exact"
-# reload loads the second object at the addresses of the first one.
+# The program reload loads the second object at the addresses of the first one.
 [ "$(sort -u "$out/reload.txt" | wc -l)" = 1 ]
 result $? "--calls: a program loads two shared objects at the same addresses, one after the other"
 [ "$(calls reload | grep -E '^(part_|run )' | xargs)" = "part_1 40 part_2 20 run 3" ] &&
 	! grep -q "same addresses" "$out/reload.err"
-result $? "--calls: the calls in both objects have their names"
+result $? "--calls: the calls in both objects have function names"
 meta calls '"stalls" not in m["coverage"]' "--calls: the side-car file contains no stall"
 meta stalled 'm["coverage"]["stalls"] == 1' "--calls: the side-car file contains the number of encoders that stalled"
 says stalled "1 encoder stalled its hart, or lost messages: programs ran slower" \
@@ -198,7 +198,7 @@ host export --format folded --weight calls --time-threshold 1ms "$out/switched.r
 result $? "--calls=all -a: system calls that sleep are nested in the callers of two threads"
 host export --format folded --weight calls "$out/switched.rtd" >"$out/switched.calls" &&
 	grep -q ';switched;' "$out/switched.calls" && ! grep '^[^;]*;switched[; ]' "$out/switched.calls"
-result $? "--calls=all -a: what a thread executes before the kernel has switched is nested in its calls"
+result $? "--calls=all -a: instructions before a context switch are nested in the thread's calls"
 command report --symfs "$out/root" "$out/switched.rtd" >/dev/null 2>"$out/switched.notes" &&
 	grep -q "records of context switches" "$out/switched.notes" &&
 	! grep "switches may be missing" "$out/switched.notes"
@@ -281,8 +281,9 @@ result $? "--calls --children: the program's output is the same in both instruct
 private joined.rtd && private joined.rtd.meta
 result $? "--calls --children: only the user can read the files"
 for name in joined joined-btm joined-xor; do
-	# These two need to hold in only one run: the kernel can interrupt a function, or the
-	# writing of a record, which then starts over. Examine more runs only until they do.
+	# These two checks need to succeed in only one run, because the kernel can interrupt a
+	# function, or the writing of a record, which then starts over. Examine further runs only
+	# until both have succeeded.
 	runs=0
 	for i in "" -2 -3; do
 		[ $runs = 0 ] || [ "${TRACE_PART:-4}" -eq 1 ] || [ "$(ok $name self)" = 0 ] ||
@@ -293,7 +294,7 @@ for name in joined joined-btm joined-xor; do
 	holds $name tree $runs "instruction trace and records show the same calls"
 	holds $name self 1 "the self times of instruction trace and records agree within 2 %"
 	holds $name counts 1 "between two records, the counter counts the instructions of the flow"
-	holds $name intervals $runs "report has the sums of each interval"
+	holds $name intervals $runs "report prints the sums of each interval"
 	holds $name replay $runs "replay shows each record within its call"
 done
 # exports NAME: print what joined_export.py finds in the exports of the trace.
@@ -323,7 +324,7 @@ done
 result $? "--calls --children -F: only the chosen function has records"
 [ "$(host report --csv "$out/joined-leaf.rtd" | sed -nE 's/^"descend",([0-9]*),.*/\1/p')" = 18 ]
 result $? "--calls --children -F: the calls of all functions are counted"
-meta joined-leaf '"part" not in m' "--calls --children -F: the side-car file does not say that calls are missing"
+meta joined-leaf '"part" not in m' "--calls --children -F: the side-car file reports no missing calls"
 refused joined-copy 2 "--archive and --children cannot be combined" \
 	"--archive is refused with --calls --children"
 

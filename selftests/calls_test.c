@@ -156,7 +156,7 @@ TEST_F(calls, recursion_is_nested_and_complete)
 	CALLS_ARE(calls_of_fib(12));
 }
 
-/* This includes calls made before main(), by constructors in C and C++. */
+/* Constructors in C and C++ also make calls, before main(). */
 TEST_F(calls, not_recorded_while_tracing_is_off)
 {
 	EXPECT_EQ(4, calls_before_main);
@@ -261,7 +261,7 @@ TEST_F(calls, signal_handler_nests_in_interrupted_call)
 	EXPECT_LT(0, hits);
 	EXPECT_EQ(2 * number, self->calls.entered + self->calls.left +
 			      self->report.lost_signals);
-	/* On a busy machine signals can follow one another without a pause. */
+	/* On a busy machine, signals can follow one another without a pause. */
 	if (!self->report.lost_signals)
 		CALLS_ARE(number);
 }
@@ -334,9 +334,9 @@ static void *loop(void *arg)
 }
 
 /*
- * The thread can migrate between any two instructions. A count from the wrong hart would be
- * less than the previous one or more than the next: each hart has its own number of TLB misses,
- * and cycles start at a different time.
+ * The thread can migrate between any two instructions. A count from the wrong hart would be less
+ * than the previous one or more than the next, because harts have different numbers of TLB misses
+ * and start counting cycles at different times.
  */
 TEST_F(calls, migrated_threads_have_counts_of_correct_hart)
 {
@@ -486,7 +486,7 @@ TEST_F(calls, complete_if_program_closes_all_descriptors)
 	EXPECT_EQ(0, sifive_trace_dump(self->trace, "/dev/null")) {
 		TH_LOG("%s", sifive_trace_error());
 	}
-	/* The session ends with the mapping, so another one can start. */
+	/* The session ends with the mapping, so another session can start. */
 	close_all(_metadata, self);
 	sifive_trace_close(self->trace);
 	self->trace = sifive_trace_open();
@@ -583,7 +583,7 @@ TEST_F(calls, loss_counts_outlive_program)
 	int status;
 
 	if (!self->options.events)
-		SKIP(return, "without counters no thread has to join");
+		SKIP(return, "without counters, no thread has to join");
 	child = fork();
 	if (!child)
 		lose_and_die(self, "/tmp/calls_test.device");
@@ -592,7 +592,7 @@ TEST_F(calls, loss_counts_outlive_program)
 	ASSERT_EQ(0, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_LOSSES, &losses));
 	EXPECT_EQ(2 * (3 + 1), losses.refused);
 	EXPECT_EQ(0, losses.threads + losses.signals + losses.abandoned + losses.children);
-	/* The loss counts belong to the capture: the next capture starts with new ones. */
+	/* Losses are counted per capture: the counts of the next capture start at 0. */
 	ON();
 	OFF();
 	ASSERT_EQ(0, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_LOSSES, &losses));

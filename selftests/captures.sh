@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests captures that sifive-trace makes without the library: static programs, record -a, start and
-# dump. Prints TAP. Losses must be reported, and all other data must be readable.
+# Tests sifive-trace's captures without the library: static programs, record -a, start and dump.
+# Prints TAP. Losses must be reported, and all other data must be readable.
 #
 #	captures.sh BUILD
 
@@ -78,7 +78,7 @@ small() {
 	cp /tmp/small/$name.rtd* .; rm /tmp/small/*
 }
 small small-killed $p/ends kill 5000
-# Wait until there are more samples than fit on the disk, on a fast or a loaded host.
+# Wait until there are more samples than fit on the disk, whether the host is fast or loaded.
 rm -f /tmp/enough
 until sifive-trace status 2>/dev/null | grep -qE "^samples +([4-9]|[0-9]{2})[0-9]{3}"; do sleep 0.1; done && touch /tmp/enough &
 small small-static -i 100us $p/busy-static 1000 /tmp/enough
@@ -128,7 +128,7 @@ run wrong-drop sifive-trace record -o wrong-drop.rtd -b 64k --on-full drop $p/pl
 run wrong-wait sifive-trace record -o wrong-wait.rtd -b 32k --on-full wait $p/plain
 run usual sifive-trace record -o usual.rtd -b 64k $p/pieces 20 waits
 run drained-static sifive-trace record -C 0 -i 100us -o drained-static.rtd -b 16k $p/busy-static 1500
-# Let the program end when there are many samples, on a fast or a loaded host.
+# Let the program end when there are many samples, whether the host is fast or loaded.
 { until [ -e drained-all.rtd ] && [ "$(wc -c <drained-all.rtd)" -gt 50000 ]; do sleep 0.1; done; touch /tmp/drained-all; } &
 run drained-all sifive-trace record -a -C 0 -i 1ms -o drained-all.rtd -b 64k --on-full drain $p/busy 1 /tmp/drained-all; wait
 for count in raw delta xor; do
@@ -181,7 +181,7 @@ run start-drain sifive-trace start --on-full drain
 run start-wrap sifive-trace start --on-full wrap -i 100us -b 4k; $p/busy 500 >/dev/null
 sifive-trace stop; sifive-trace dump -o start-wrap.rtd
 
-# by NAME OPTION...: make a capture with start, during which busy runs on the second CPU.
+# by NAME OPTION...: capture with start while busy runs on the second CPU.
 by() {
 	by=$1; shift
 	run $by sifive-trace start "$@"; run $by-busy taskset 2 $p/busy 300
@@ -285,16 +285,16 @@ grep -qF "$shared" "$out/by-time-dump.err" || [ "$(calls by-time | sed -n 's/^bu
 result $? "start: samples have names"
 says by-same-dump "$shared" "start: programs at the same addresses are reported"
 meta by-count 'm["counters"][0]["flags"] == 4' \
-	"-c: the counter that triggers samples also provides the counts of its event"
+	"-c: the counter that triggers samples also provides its event's counts"
 meta by-count 'm["count_type"] == 2 and m["sampling"]["period"] == 1000000 and m["sampling"]["event"] == "instructions"' \
 	"start: -c and --count xor are in the side-car file"
 samples by-count 'sum(x["counters"]["instructions"] for x in r) >= 900000 * len(r)' \
 	"start: -c 1M: samples are at least 900000 instructions apart on average"
 samples by-none 'not any(x.get("counters") for x in r)' "start: -e '': samples have no counters"
 says by-none-status "sram, " "start: --sink sram: status prints the sink"
-status by-time-early 0 "dump: a trace in memory can be read while recording"
+status by-time-early 0 "dump: a trace in memory can be read during the recording"
 refused by-none-early 3 "trace SRAM cannot be read while recording: stop it first" \
-	"dump: trace SRAM cannot be read while recording"
+	"dump: trace SRAM cannot be read during the recording"
 
 # ---- a ring ------------------------------------------------------------------------
 
@@ -403,7 +403,7 @@ ln -s "$(realpath "$target/record")" "$out/root/tmp/a directory"
 [ "$(calls spaced | cut -d " " -f 1)" = first ]
 result $? "-F: a function of a shared object is recorded if the object's directory has a space in its name"
 [ "$(grep -cE '^Cap(Inh|Amb):.0+$' "$out/caps.txt")" = 2 ]
-result $? "a program that root records gets no inheritable or ambient capability"
+result $? "a program that root records receives no inheritable or ambient capability"
 status capable 7 "SIFIVE_TRACE_META=0: a command with file capabilities returns the program's exit status"
 [ -s "$out/capable.rtd" ] && [ ! -e "$out/capable.rtd.meta" ]
 result $? "SIFIVE_TRACE_META=0: no side-car file is written with file capabilities"
@@ -517,7 +517,8 @@ result $? "--on-full drop: recorded records and reported losses add up to all re
 result $? "--on-full drop: the trace shows the number of missing records where records resume"
 meta drops "m['lost']['dropped'] == ${dropped:-0} and m['coverage']['gaps'] == 0 and m['coverage']['fulls'] > 0 and m['coverage']['full_ns'] > 0" \
 	"--on-full drop: no byte was overwritten, and the side-car file contains the time for which the buffer had no room"
-# The command looks at the buffer now and then, so on a loaded host the gap ends later than the driver measures.
+# The command checks the buffer at intervals, so on a loaded host, the gap ends later than the
+# driver measures.
 meta drops "sum(g['dropped'] for g in m['coverage']['missing']) == ${dropped:-0} and 0 < sum(g['end'] - g['begin'] for g in m['coverage']['missing']) <= m['coverage']['run_ns'] * m['ts_hz'] / 1e9" \
 	"--on-full drop: the side-car file contains when the gap began and ended, and the number of records dropped in it"
 command report "$out/drops.rtd" 2>&1 >/dev/null | grep -qE ": from [0-9.]+ s to [0-9.]+ s: [0-9]+ records dropped"
@@ -530,7 +531,7 @@ result $? "--on-full wait: a slow recorder loses no call"
 losses waits-slows 0
 meta waits-slows 'm["coverage"]["gaps"] == 0 and m["coverage"]["waits"] > 0 and m["coverage"]["waited_ns"] > 50000000' \
 	"--on-full wait: the side-car file contains the time that the program waited"
-# A wait of a store in the middle of a record is not marked; on a busy machine, there can be some.
+# Waits in the middle of a record, which can occur on a busy machine, are not marked.
 waited=$(host decode --format json "$out/waits-slows.rtd" 2>/dev/null |
 	sed -nE 's/.*"waited_ns":([0-9]+).*/\1/p' | awk '{ n += $1 } END { printf "%d", n }')
 host report --json "$out/waits-slows.rtd" | python3 -c 'import json, sys
@@ -570,7 +571,7 @@ meta start-wrap 'm["wrapped"]' "start --on-full wrap: the ring has wrapped"
 	[ ! -e "$out/drained-alone.rtd.meta" ]
 result $? "drained-alone: all calls are recorded, without a side-car file"
 # Both programs must have many samples, and only they may have samples in the function busy. With
-# -a, static programs can be loaded at the same addresses; busy then has no name.
+# -a, static programs can be loaded at the same addresses; in that case, busy has no name.
 for name in two-all two-raw two-xor two-hand; do
 	host report --by thread --format csv "$out/$name.rtd" >"$out/$name.csv"
 	python3 - "$out/$name.csv" <<'EOF'
@@ -675,7 +676,7 @@ result $? "--rotate: a loss is reported in the piece in which it happened, not e
 result $? "--rotate TIME: several pieces are written"
 selftests/format/pieces.py "$build/sifive-trace" "$out/rotate-time.rtd"
 result $? "--rotate TIME: all pieces together contain the whole trace's records"
-says rotate-static "the limit of --size is reached" "--rotate: --size still ends the recording"
+says rotate-static "the limit of --size is reached" "--rotate: --size also ends the recording"
 [ "$(pieces rotate-static)" = 3 ] &&
 	python3 -c 'import json, sys; sys.exit([json.load(open(f))["coverage"]["limit"] for f in sys.argv[1:]] != [False, False, True])' \
 		"$out"/rotate-static.rtd.[012].meta
@@ -715,6 +716,6 @@ result $? "filter --from-trace: the function with the most records is omitted"
 # does not use.
 rm "$out"/*.kallsyms
 selftests/format/compare.py "$build/sifive-trace" "$out"/*.rtd
-result $? "a reader written from the format's description reads the same records as the command from all traces"
+result $? "a reader written from the format's description reads the same records from all traces as the command"
 
 results_end

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests counters on unusual harts and firmware. Prints TAP. Counters that user mode cannot
-# read are reported instead of causing a crash; without Sscofpmf perf's own events count; and
-# the loss of a counter is detected.
+# Tests counters on unusual harts and firmware. Prints TAP. Counters that user mode cannot read are
+# reported instead of causing a crash; without Sscofpmf, perf's own events count; and the loss of a
+# counter is detected.
 #
 #	counters.sh BUILD
 
@@ -51,14 +51,14 @@ answer() {
 
 value() { sed -nE "s/(^|.* )$1=([-0-9a-fx]+) .*/\2/p" <<<"$line"; }
 
-# mask WANTED WHAT: expect the next probe to get exactly the counters in mask WANTED.
+# mask WANTED WHAT: expect the next probe to obtain exactly the counters in mask WANTED.
 mask() {
 	answer
 	[ "$(value take)" = 0 ] && [ "$(value mask)" = "$1" ]
 	result $? "$2"
 }
 
-# refused ERRNO EVENT WORDS WHAT: expect the next probe to get no counters, and the error to name
+# refused ERRNO EVENT WORDS WHAT: expect the next probe to obtain no counters, and the error to name
 # EVENT with the reason WORDS.
 refused() {
 	answer
@@ -129,7 +129,7 @@ together "$user_calls" "$kernel_calls" "$(value calls0)" \
 counted loop1 200000 200050 "an event on two programmable counters: the first counts"
 together "$(value calls1)" "$(value calls2)" "$(value calls0)" \
 	"an event on two programmable counters: each counter counts one mode"
-mask 0x1d "any order of events: each event gets a counter that can count it"
+mask 0x1d "any order of events: each event is assigned a counter that can count it"
 
 board "counters taken by others" -- \
 	"$probe all 1 2 $dtlb -- true" \
@@ -162,8 +162,8 @@ lost 0x8 "hpmcounter3 was set to another value on hart 1: $twist" \
 lost 0x1 "cycle was stopped on hart 1: $twist" "a fixed counter that was stopped is reported"
 lost 0 "" "the session loses no counter when a CPU goes offline"
 lost 0 "" "the next session has all of its counters"
-mask 0x38 "an event that only hpmcounter3 can count gets hpmcounter3, although the event is not first"
-mask 0x9 "perf uses some counters: the session gets other counters"
+mask 0x38 "hpmcounter3 is assigned to the event that needs it, although that event is not first"
+mask 0x9 "perf uses some counters: the session is assigned others"
 refused $EBUSY 0 "no counter that can count it is free" "perf uses all counters: the error names the event"
 refused $EBUSY 1 "no counter that can count it is free" "perf uses all counters: the error names cycles"
 lost 0x8 "hpmcounter3 did not restart with its CPU on hart 1: $twist" \
@@ -209,7 +209,7 @@ mask 0x5 "counters withheld on hart 1: the counters that both harts offer are av
 withhold 0x6 "$out/none.bin"
 board "no programmable counter, no cycle" --firmware "$out/none.bin" \
 	--cpu sscofpmf=false -- "$probe 2" "$probe 1"
-refused $EOPNOTSUPP 0 "$(words cycle)" "without Sscofpmf: perf is not asked for counters that it cannot read"
+refused $EOPNOTSUPP 0 "$(words cycle)" "without Sscofpmf: the driver requests only counters that perf can read"
 refused $EOPNOTSUPP 0 "$(words cycle)" "without Sscofpmf: a withheld counter is reported"
 
 board "harts without programmable counters" --cpu zihpm=false -- \
@@ -310,12 +310,12 @@ mask 0x4 "without Sscofpmf: instructions are available"
 grown loop0 "without Sscofpmf: instructions increase"
 mask 0x5 "without Sscofpmf: cycles and instructions are available on all harts"
 refused $EOPNOTSUPP 2 \
-	"without Sscofpmf only cycles and instructions can be counted alongside perf" \
+	"without Sscofpmf, only cycles and instructions can be counted alongside perf" \
 	"without Sscofpmf: other events are refused"
-refused $EOPNOTSUPP 0 "without Sscofpmf no counter can distinguish user mode from the kernel" \
+refused $EOPNOTSUPP 0 "without Sscofpmf, no counter can distinguish user mode from the kernel" \
 	"without Sscofpmf: an event in only one mode is refused"
 refused $EOPNOTSUPP 0 \
-	"without Sscofpmf only cycles and instructions can be counted alongside perf" \
+	"without Sscofpmf, only cycles and instructions can be counted alongside perf" \
 	"without Sscofpmf: raw events are refused"
 lost 0 "" "without Sscofpmf: no counter is reported lost without a cause"
 lost 0 "" "without Sscofpmf: a query for the session's event loses no counter"
@@ -333,7 +333,7 @@ refused $EOPNOTSUPP 0 "counters need Sscofpmf, or perf's SBI driver" \
 
 # ---- kernels without perf's driver ------------------------------------------------
 
-# These boards behave like a kernel without RISCV_PMU, and like one whose perf driver can only read
+# These boards emulate a kernel without RISCV_PMU, and one with a perf driver that can only read
 # counters.
 without=initcall_blacklist=pmu_sbi_devinit
 board "no perf driver" --append $without,riscv_pmu_legacy_devinit -- \

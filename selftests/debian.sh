@@ -6,9 +6,9 @@
 # stat's count to within 1 percent: perf also counts the program's start and exit. All
 # programs run on one CPU, because a board that counts instructions has one count for all harts.
 #
-# On a second board, on all CPUs, a recorder that is stopped again and again records the same
-# programs, a pipeline of them, and Debian's make and gcc. Under --on-full wait all calls must be
-# decoded; under drop, decoded and dropped calls must add up to those that the programs counted.
+# On a second board, on all CPUs, a recorder that is stopped repeatedly records the same programs, a
+# pipeline of them, and Debian's make and gcc. Under --on-full wait all calls must be decoded; under
+# drop, decoded and dropped calls must add up to those that the programs counted.
 #
 #	debian.sh BUILD
 
@@ -95,8 +95,8 @@ done
 cat >"$out/run/lines.lua" <<'EOL'
 for i = 1, tonumber(arg[1]) do print(i, i * i) end
 EOL
-# perf takes the sampled function's caller from the register ra, and so often omits a caller. The
-# outer functions are therefore on the path several times.
+# perf reads the sampled function's caller from the register ra, and therefore often omits a caller.
+# The path contains the outer functions several times for this reason.
 cat >"$out/run/mixed.lua" <<'EOL'
 local function work()
 	local t, s = {}, {}
@@ -111,7 +111,7 @@ local function deep(n)
 end
 print(deep(5))
 EOL
-# A project of three files, whose program counts its calls.
+# A project of three files. Its program counts its own calls.
 mkdir "$out/run/project"
 cp selftests/record/made.c "$out/run/project"
 cat >"$out/run/project/Makefile" <<'EOM'
@@ -194,7 +194,8 @@ rc=$?
 [ "$rc" -eq 0 ] || tail -n 20 "$out/board.log" | sed 's/^/# /'
 result $rc "the programs run on a board with Debian's file system"
 
-# whole NAME MODE COMMAND...: record with a slow recorder. Two CPUs, and no count of instructions.
+# whole NAME MODE COMMAND...: record with a slow recorder, on two CPUs and without counting
+# instructions.
 cat >"$out/run/whole.sh" <<'EOS'
 insmod /target/sifive_trace.ko || exit
 export MADE=/tmp/made PATH=/out/bin:$PATH
@@ -242,8 +243,9 @@ reported() {
 			>"$out/$1.json" 2>"$out/$1.errors"
 }
 
-# agrees NAME LEAST: whether all threads' counts add up to perf stat's count, and at least LEAST
-# threads have counts. A trace with calls also contains samples of perf, but only calls have counts.
+# agrees NAME LEAST: check that all threads' counts add up to perf stat's count, and that at least
+# LEAST threads have counts. A trace with calls also contains samples of perf, but only calls have
+# counts.
 agrees() {
 	python3 - "$out/$1.json" "$out/run/$1.stat" "$2" <<'EOP'
 import json
@@ -277,8 +279,8 @@ for name in $programs; do
 	done
 done
 
-# processes: whether the samples of make's processes, without those of perf, have gcc's and add up
-# to the count of perf stat. Each process has less than one period at its end.
+# processes: check that the samples of make's processes, excluding perf's, include gcc's and add up
+# to perf stat's count. At its end, each process has counted less than one period without a sample.
 processes() {
 	"$build/sifive-trace" report --strict --json --by process --symfs "$out/run/root" \
 		"$out/run/make.rtd" >"$out/make.json" 2>"$out/make.errors" || return

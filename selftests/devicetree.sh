@@ -27,7 +27,7 @@ done
 
 # ---- bindings ---------------------------------------------------------------
 
-# The package dt-schema is missing in Debian 13.
+# Debian 13 has no package dt-schema.
 have_schema() { command -v dt-validate >"$out/dt-validate"; }
 
 # schema WHAT COMMAND...: run a test that needs dt-schema; expect COMMAND to print nothing.
@@ -197,7 +197,7 @@ overlay_alone() {
 }
 
 overlay_alone
-result $? "overlay: a boot loader that applies the overlay gets the same tree"
+result $? "overlay: a boot loader that applies the overlay produces the same tree"
 
 # Print the version and the directory of the newest kernel source with mainline's tree of the board,
 # which module-trees.sh has fetched.
@@ -305,8 +305,8 @@ result $? "virtual board: the example's trace has hundreds of fib records"
 
 # ---- "info" and the kernel log with errors in the tree ---------------------------------
 
-# altered NAME BOARD COMMANDS <DTS: run the commands on a board, with DTS added to its tree;
-# "info WHEN" keeps the command's output, and NAME.log contains the kernel log.
+# altered NAME BOARD COMMANDS <DTS: run the commands on a board, with DTS added to its tree; "info
+# WHEN" saves the command's output, and NAME.log contains the kernel log.
 altered() {
 	cat >"$out/$1.dts"
 	tools/qemu/board run "$2" --dts "$out/$1.dts" --target "$target" --out "$out" \
@@ -427,7 +427,7 @@ result $? "record fails if a sink's memory-region is not reserved, and works wit
 f0=/soc/trace@11018000 f1=/soc/trace@11019000
 r0="&{/reserved-memory/trace-buffer@98000000}" r1="&{/reserved-memory/trace-buffer@98800000}"
 
-# two NAME <DTS: get the reports of info, the kernel log and record about both cases.
+# two NAME <DTS: collect the reports of info, the kernel log and record about both cases.
 two() {
 	altered "$1" dual "
 		load
@@ -511,7 +511,7 @@ has after.txt 'log: riscv-pmu-sbi: .*' 'log: sifive_trace: encoders: 4, funnels:
 	'finding: Tracing works here.'
 result $? "the bug report contains the drivers' lines in the kernel log, and the findings"
 
-# Compare the report with the table of values on the P550's page, whose addresses are replaced by
+# Compare the report with the table of values on the P550's page, after replacing its addresses with
 # those of the virtual board.
 page_is_right() {
 	local key value rows=0
@@ -530,7 +530,7 @@ page_is_right
 result $? "report: the virtual board's report matches the page on the P550"
 has user.txt 'missing: registers: .*' 'missing: log: .*' 'missing: counters: .*' \
 	'component./soc/trace@11000000: bound' 'finding: PROBLEM .*'
-result $? "report: a user without privileges gets fewer lines, and sees what is missing"
+result $? "report: a user without privileges receives fewer lines, and a list of the missing ones"
 ! grep -iE 'SECRET|5ec7e7|5e:c7:e7|0x5ec7' "$out/before.txt" "$out/after.txt" "$out/user.txt"
 result $? "the bug report contains no host name, serial number, network address or command line"
 awk '!/^[a-z]+[^ ]*: / { print FILENAME ": " $0; bad = 1 } END { exit bad || !NR }' \

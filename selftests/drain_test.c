@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that read() drains a running capture: a reader that keeps up gets each byte once, in
- * order, without a gap; bytes overwritten before they are read are counted exactly, and marked.
- * Also tests readers that wait, stop, are killed, or are replaced by others.
+ * Proves that read() drains a running capture: a reader that keeps up receives each byte once, in
+ * order, without a gap; bytes that are overwritten before they are read are counted exactly, and
+ * marked. Also tests readers that wait, stop, are killed, or are replaced by others.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -33,7 +33,7 @@
 #define STORES		(TIMES * BUFFER / SHORTEST)
 
 /**
- * struct collected - bytes of a stream read so far
+ * struct collected - bytes of a stream that have been read
  * @bytes:	the bytes, in allocated memory
  * @size:	number of @bytes
  */
@@ -158,7 +158,7 @@ static void follow(struct __test_metadata *_metadata, struct _test_data_drain *s
 	EXPECT_EQ(stores, trace_writer_stop(&self->writer));
 }
 
-TEST_F(drain, timely_reader_gets_several_buffers_without_gap)
+TEST_F(drain, timely_reader_receives_several_buffers_without_gap)
 {
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	follow(_metadata, self, self->s.fd, STORES, 16384);
@@ -170,7 +170,7 @@ TEST_F(drain, timely_reader_gets_several_buffers_without_gap)
 
 TEST_F(drain, small_reads_lose_nothing)
 {
-	/* Make about a thousand reads of each size. */
+	/* Issue about a thousand reads of each size. */
 	static const size_t sizes[] = { 1, 3, 7, 63, 64, 65 };
 	uint32_t stores;
 	size_t i;
@@ -389,7 +389,7 @@ TEST_F(drain, each_gap_is_at_message_boundary_and_reported_offset)
 					  SIFIVE_TRACE_CONFIG_NO_TIMESTAMP));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	for (round = 1; round <= 30; round++) {
-		/* The reader has read part of a message, or nothing, before it is overtaken. */
+		/* The reader reads part of a message, or nothing, before it is overtaken. */
 		store_values(&self->s, SAME + next, SAME + next + part);
 		next += part;
 		ASSERT_LT(0, collect(&self->got, self->s.fd, 1 + round % 12 * 17));
@@ -524,7 +524,7 @@ static void nothing(int number)
 
 static volatile bool interrupted;
 
-/* Repeat this, because on a slow machine, the first signals arrive before read() waits. */
+/* Send signals repeatedly, because on a slow machine, the first ones arrive before read() waits. */
 static void *interrupt(void *arg)
 {
 	while (!interrupted) {

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash
-# Selects how much of the kselftests a board runs, for the scripts that run a board: 1/TRACE_PART
-# of the races, random programs and repetitions. Tests that find nothing with fewer repetitions,
-# such as leaks, run in full, but only on fpga, because the calls and the library are the same
-# elsewhere. With TRACE_PART=1 all boards run everything.
+# shellcheck shell=bash Selects the share of the kselftests' work that a board performs:
+# 1/TRACE_PART of the races, random programs and repetitions. Tests that find nothing with fewer
+# repetitions, such as leaks, run in full, but only on fpga, because the calls and the library are
+# the same elsewhere. With TRACE_PART=1 all boards run everything.
 #
 # effort_part sets $programs, the number of random programs, and $settings, shell commands for the
 # board, which does not see the host's environment.
@@ -44,7 +43,8 @@ effort_tests() {
 }
 
 # Tests that the debug kernel runs only with TRACE_PART=1: they check bytes, formats and counts,
-# which the stock kernel shows, and use the same locks and allocations as others of the program.
+# which the stock kernel also tests, and use the same locks and allocations as other tests of the
+# program.
 of_results="counters:instret_counts_loop_instructions counters:counts_scale_with_loop_length
 	counters:event_list_of_manual_is_counted counters:user_mode_misses_match_touched_pages
 	drain:small_reads_lose_nothing exec:samples_during_execve_are_omitted

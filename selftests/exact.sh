@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Compares the instructions that record --calls and decode show for programs under Linux, and for
-# Linux itself, with those that the emulator logs one by one: they must be equal, without gaps.
-# Prints TAP.
+# Linux itself, with those that the emulator logs: they must be equal, without gaps. Prints TAP.
 #
 #	exact.sh BUILD [long]
 #
@@ -17,8 +16,8 @@ out=$build/exact
 mkdir -p "$out/root/bin"
 ln -s "$KERNEL/busybox" "$out/root/bin/busybox"
 
-# For the board: logged NAME ARGUMENT... makes a recording while the emulator logs each instruction,
-# as a separate translation block.
+# For the board: logged NAME ARGUMENT... records while the emulator logs each instruction, as a
+# separate translation block.
 logging='
 for port in /sys/class/virtio-ports/*; do
 	[ "$(cat $port/name)" != monitor ] || exec 3<>/dev/${port##*/}
@@ -51,12 +50,12 @@ programs=(
 	"static|7|a static program|\$p/plain-static"
 )
 modes=(optimised htm btm)
-# In these programs, exception or signal handlers return to places other than after a call. In
+# In these programs, exception or signal handlers do not return to the instruction after a call. In
 # optimised mode, no message describes such a return.
 inexact=" leaps signals "
 
 # each BOARD MODE... -- COMMAND: run COMMAND for every program in every MODE; without "long", run
-# each program in only one MODE, taken in turn.
+# each program in one MODE only, cycling through the modes.
 each() {
 	local board=$1 modes=() i mode name status what options
 	shift
@@ -89,7 +88,7 @@ exact() {
 	result $failed "$3: $claim"
 	sed 's/^/# /' <<<"$text"
 	[ $failed = 0 ] || sed 's/^/# /' "$out/$1.err"
-	# Remove the log, whose size is hundreds of megabytes.
+	# Remove the log, which has hundreds of megabytes.
 	[ $failed != 0 ] || rm -f "$out/$1.log"
 }
 
@@ -98,7 +97,7 @@ record_it() {
 	echo "logged $1 $4"
 }
 
-# exactly BOARD MODE...: make the recordings in these modes, then compare each with its log.
+# exactly BOARD MODE...: record in these modes, then compare each recording with its log.
 exactly() {
 	board "$1" --icount --monitor --qemu "$addresses" -- "
 dir=$out
@@ -107,7 +106,7 @@ $(each "$@" -- record_it)"
 	each "$@" -- exact
 }
 
-# The kernel is followed in the copy of its code in the directory of the trace. The program turns
+# The kernel's flow is reconstructed from the copy of its code next to the trace. The program turns
 # the log on and off, because the command executes too many instructions in the kernel.
 kernel=(htm ${long:+btm})
 board fpga --icount --monitor --qemu "-dfilter 0xffffffff00000000+0xffffffff -D $out/boot.log" -- "

@@ -19,10 +19,7 @@
 
 #define BUFFER	4194304
 
-/*
- * Number of times that the process sleeps, each of which makes the kernel switch its thread in
- * again.
- */
+/* Number of times that the process sleeps; after each, the kernel switches its thread in again. */
 #define SLEEPS	20
 
 /* Argument that makes the executed program only work and sleep. */
@@ -34,7 +31,7 @@
 /* Address of the code that calls execve() for SHOW_MAPS; not mapped in the executed program. */
 #define ELSEWHERE	0x30000000
 
-/* Maximum number of captures to make until one samples the kernel during execve(). */
+/* Maximum number of captures until one samples the kernel during execve(). */
 #define CAPTURES	50
 
 /* Maximum number of mappings of a program that does nothing. */
@@ -79,7 +76,7 @@ static void execute(void)
 }
 
 /**
- * struct seen - numbers of records in the capture so far
+ * struct seen - numbers of records in the capture
  * @samples:	number of samples
  * @parts:	number of times that the driver has begun to trace a thread's instructions
  */
@@ -138,7 +135,7 @@ static int look(struct _test_data_exec *self, struct seen *seen)
 	return ret;
 }
 
-/* Run in a child: call START, sleep and work, and report what has been recorded until then. */
+/* Run in a child: call START, sleep and work, and report the number of records up to that point. */
 static void begin(struct _test_data_exec *self, uint32_t flags)
 {
 	struct seen seen;
@@ -152,10 +149,7 @@ static void begin(struct _test_data_exec *self, uint32_t flags)
 		_exit(3);
 }
 
-/*
- * Wait for the child, then set @before to the child's report, and @after to what was recorded in
- * total.
- */
+/* Wait for the child, then set @before to the child's report, and @after to the total. */
 #define COLLECT(child) collect(_metadata, self, child)
 static void collect(struct __test_metadata *_metadata, struct _test_data_exec *self,
 		    pid_t child)

@@ -48,7 +48,7 @@ lost, gaps = coverage["lost"], coverage["gaps"]
 threads = 8
 begun, whole = struct.unpack("=2Q", open(sys.argv[1], "rb").read())
 found, missing = records["enter"] + records["exit"], sum(lost.values())
-print(f"# {2 * whole} to {2 * begun} made, {found} decoded, lost: {lost}, gaps: {gaps}")
+print(f"# {2 * whole} to {2 * begun} written, {found} decoded, lost: {lost}, gaps: {gaps}")
 sys.exit(not (0 < 2 * whole <= found + missing and not gaps and
               found + missing <= 2 * begun + lost["abandoned"] + min(lost["signals"], threads)))
 ' "$out/$1.made"

@@ -33,7 +33,7 @@ FIXTURE(failslab) {
 
 static bool set_up_kernel(void)
 {
-	/* Also let allocations that can sleep fail, and do not print backtraces. */
+	/* Also fail allocations that can sleep, and do not print backtraces. */
 	return !trace_file_write(FAILSLAB "ignore-gfp-wait", "N") &&
 	       !trace_file_write(FAILSLAB "verbose", "0");
 }

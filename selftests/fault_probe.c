@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Makes one complete capture on hardware that may be broken, and prints the result in one line for
- * a script that checks it:
+ * Performs one complete capture on hardware that may be broken, and prints the result in one line
+ * for a script that checks it:
  *
  *	fault_probe [encoder N] [sram] [ring] [overflow] [stores N] [also N]
  *
@@ -32,7 +32,7 @@ static void tell(const char *call, int ret)
 
 /*
  * Print the numbers of messages, by kind; "unsynced" is the number of Errors not followed by a
- * synchronisation.
+ * synchronization.
  */
 static void tell_stream(const struct trace_stream *stream)
 {
@@ -70,7 +70,7 @@ static void tell_sinks(void)
 		       i, (unsigned long long)sink.bytes);
 }
 
-/* This works on any CPU, because each page belongs to one encoder. */
+/* Any CPU can store to the page, because each page belongs to one encoder. */
 static void store_also(uint32_t index)
 {
 	struct sifive_trace_encoder encoder;

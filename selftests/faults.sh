@@ -8,8 +8,8 @@
 #	faults.sh BOARD BUILD
 #
 # The first fault is set when QEMU starts (--set). All other faults are set and cleared on the
-# running board through QEMU's monitor; files in the board's /out synchronise this script
-# with the board.
+# running board through QEMU's monitor; files in the board's /out synchronize this script with the
+# board.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -137,7 +137,7 @@ fault() {
 	set_property "$id" "$prop" "$good" || result 1 "$board: $id: $prop can be cleared"
 	probe
 	works
-	result $? "$board: $id: $prop: the driver works again after the fault is cleared"
+	result $? "$board: $id: $prop: after the fault is cleared, the driver works"
 }
 
 has() { grep -qE "^funnel $1 " "$boardfile"; }
@@ -185,7 +185,7 @@ probe overflow stores 2000
 	[ "$(value gaps)" -gt 0 ]
 result $? "$board: with OVERFLOW, a full encoder loses messages, STATUS reports the loss, and the trace has Errors"
 [ "$(value unsynced)" = 0 ] && [ "$(value gaps)" -le "$(value errors)" ]
-result $? "$board: each Error is followed by a synchronisation, and there are no more gaps than Errors"
+result $? "$board: each Error is followed by a synchronization, and there are no more gaps than Errors"
 probe overflow stores 3
 [ "$(value data)" = 4 ] && [ "$(value stalled)" = 0 ] && [ "$(value errors)" = 0 ]
 result $? "$board: the next capture does not report these losses"
@@ -193,7 +193,7 @@ end_board "overflow: the board ran to the end, and the kernel's log is clean"
 
 # ---- memory lost by hibernation -------------------------------------------------
 
-# Hibernation is always aborted. In the second round, the buffer is overwritten before then.
+# Hibernation is always aborted. In the second round, the buffer is overwritten before the abort.
 hibernation=sleep.sba.hibernation_keeps_capture_or_reports_loss
 lose_memory() {
 	local address

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that SWITCHES, on request, records each user-mode page fault of a process's threads with
+ * Proves that, on request, SWITCHES records each user-mode page fault of a process's threads with
  * its page, and no page fault of other processes.
  */
 #define _GNU_SOURCE
@@ -230,8 +230,8 @@ TEST_F(faults, not_recorded_without_flag)
 }
 
 /*
- * Wait until the CPU records again, which it does after its online callbacks; return 0, or -1 if it
- * does not.
+ * Wait until the CPU records again, after its online callbacks. Return 0, or -1 if it does not
+ * record.
  */
 static int wait_for_records(struct _test_data_faults *self)
 {

@@ -95,7 +95,7 @@ FIXTURE_TEARDOWN(firmware)
 	close(self->fd);
 }
 
-/* The number of this hart's samples, and the latest count, which is 0 at the header. */
+/* The number of this hart's samples, and the latest count since the header. */
 struct counts {
 	unsigned int src;
 	uint64_t samples, last;
@@ -123,7 +123,7 @@ static void be_sampled(int fd)
 		trace_spin(100000);
 }
 
-/* Empty a pipe, and return once another process has written to it again. */
+/* Drain a pipe, and return once another process has written to it again. */
 static void let_run(int pipe)
 {
 	char bytes[4096];
@@ -202,7 +202,7 @@ TEST_F(firmware, event_counted_by_perf_is_refused_as_busy)
 	EXPECT_EQ(0, counters);
 	refused(_metadata, self, -EBUSY, "another program counts firmware events");
 	/*
-	 * The driver has executed some illegal instructions, to find out which counters are
+	 * The driver has executed some illegal instructions, to determine which counters are
 	 * readable.
 	 */
 	before = trace_perf_count(perf);
@@ -263,7 +263,7 @@ TEST_F(firmware, event_coexists_with_readable_counter)
 }
 
 /*
- * Each event gets a counter as long as counters are free. An event without a free counter is
+ * Each event is assigned a counter while counters are free. An event without a free counter is
  * refused, and the refused call changes nothing.
  */
 TEST_F(firmware, events_have_separate_counters)

@@ -105,7 +105,7 @@ static uint64_t odd_number(uint64_t *seed)
 	}
 }
 
-/* Fill in values that pass the first checks, so that later checks are also reached. */
+/* Fill in values that pass the first checks, so that later checks are reached, too. */
 static void sensible(struct _test_data_fuzz *self, unsigned int call, void *arg)
 {
 	struct sifive_trace_config *config = arg;

@@ -191,7 +191,7 @@ result $? "one sink full, another failed: the board ran to the end"
 result $? "one sink full, another failed: both are reported, and the failed sink is named"
 [ "$(value sink0_full)" = 1 ] && [ "$(value sink0_error)" = 0 ] &&
 	[ "$(value sink0_bytes)" = 65536 ]
-result $? "one sink full, another failed: the full sink has all of its bytes, and no error"
+result $? "one sink full, another failed: the full sink has all of its bytes and reports no error"
 [ "$(value sink1_full)" = 0 ] && [ "$(value sink1_error)" = 1 ] &&
 	[ "$(value sink1_bytes)" = 64 ]
 result $? "one sink full, another failed: the failed sink has the earlier bytes, and is not full"
@@ -258,7 +258,7 @@ supplied '
 	show removed'
 result $? "supplies: the board ran to the end"
 ! grep -qx written "$out/log"
-result $? "supplies: no component is written to before its suppliers are ready"
+result $? "supplies: no register is written before the component's suppliers are ready"
 [ "$(grep -cx "waits for supplies" "$out/log")" = 3 ]
 result $? "supplies: info names the device that each component waits for"
 [[ $(supplies bound) == "power0on clock0on reset2on reset0on reset1on " ]]
@@ -280,10 +280,10 @@ for broken in clock reset; do
 		[ "$(grep -c "^[0-9a-f]*.trace: $why: -EIO" "$out/log")" = 3 ]
 	result $? "supplies: if the $broken fails, each component is refused, and a message states the reason"
 	! grep -q sifive_trace_write "$out/model.log"
-	result $? "supplies: if the $broken fails, no component is written to"
+	result $? "supplies: if the $broken fails, no register is written"
 done
 
-# ---- a board's variations, as its user sees them ------------------------------------
+# ---- a board's variations, as its user observes them ------------------------------------
 
 # board NAME OPTION... -- COMMANDS: like boot, but first remove the files of earlier boards.
 board() {
@@ -301,7 +301,7 @@ says() {
 	result "$status" "$what: $3"
 }
 
-# has_fib: expect the manual's example to have made hundreds of records.
+# has_fib: expect the manual's example to have written hundreds of records.
 has_fib() {
 	[ "$("$build/sifive-trace" decode -e "$build/lib/dropin/fib.elf" "$out/trace.rtd" |
 		grep -c fib)" -gt 300 ]
@@ -378,7 +378,7 @@ board p550 "${untimed[@]}" -- '
 	done'
 for file in example event; do
 	says $file.txt "omit it, because this hardware provides no times" \
-		"$file: an event that shows no time is refused with the reason"
+		"$file: an event that measures no time is refused, with the reason"
 done
 for file in record calls; do
 	says $file.txt "messages have no timestamps: the trace contains no times" \

@@ -29,7 +29,7 @@
 
 #define NOBODY	65534
 
-/* Return a kind of sink that the machine has, with a small buffer. */
+/* Return a kind of sink that the machine supports, with a small buffer. */
 static uint32_t some_sink(const struct trace_session *s, uint64_t *buffer)
 {
 	bool sba = trace_has_sink(s, SIFIVE_TRACE_SINK_SBA);
@@ -82,7 +82,7 @@ static void trapped(int sig)
 	siglongjmp(trap, sig);
 }
 
-/* Return whether a call may return this error while other threads interfere. */
+/* Return whether a call may fail with this error while other threads interfere. */
 static bool is_usual(int error)
 {
 	static const int usual[] = {
@@ -384,7 +384,7 @@ TEST_F(hostile, only_selected_stimulus_page_can_be_mapped)
 	void *page;
 	int i;
 
-	/* All offsets near those of the pages, a part of the rest, and random ones. */
+	/* Test all offsets near those of the pages, a part of the rest, and random ones. */
 	for (i = 0; i < 4096 + trace_repeat(4000); i += i < 128 || i >= 4096 ? 1 : step) {
 		offset = (uint64_t)i << 12;
 		if (i >= 4096)
@@ -422,15 +422,15 @@ TEST_F(hostile, kernel_refuses_indirect_access_to_page)
 	EXPECT_EQ(MAP_FAILED, mremap(self->s.page, 0, 4096, MREMAP_MAYMOVE));
 	EXPECT_EQ(-1, mprotect(self->s.page, 4096, PROT_READ | PROT_EXEC));
 	EXPECT_EQ(-1, madvise(self->s.page, 4096, MADV_DOFORK));
-	/* A page moved by mremap() still allows no indirect access. */
+	/* A page moved by mremap() allows no indirect access, either. */
 	self->s.page = mremap(self->s.page, 4096, 4096,
 			      MREMAP_MAYMOVE | MREMAP_FIXED, (void *)0x10000000);
 	ASSERT_EQ((void *)0x10000000, self->s.page);
 	EXPECT_EQ(0, trace_signal_of_load((char *)self->s.page +
 					  TR_ITC_STIMULUS));
 	/*
-	 * The kernel unmaps the old range before it asks the driver for the new mapping, so the
-	 * page is gone.
+	 * The kernel unmaps the old range before it calls the driver for the new mapping, so no
+	 * page is mapped.
 	 */
 	EXPECT_EQ(-1, remap_file_pages(self->s.page, 4096, 0, 4095, 0));
 	self->s.page = NULL;
@@ -483,10 +483,7 @@ static int nobody_without_session(int fd)
 	return 0;
 }
 
-/*
- * Try calls on a descriptor passed on by root, through which the session can only be read and
- * watched.
- */
+/* Try calls on a descriptor passed by root, which only allows reading and watching the session. */
 static int nobody_with_session(int fd)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
@@ -522,7 +519,7 @@ static int nobody_with_session(int fd)
 	return 0;
 }
 
-TEST_F(hostile, unprivileged_user_gets_only_what_mode_and_session_permit)
+TEST_F(hostile, unprivileged_user_can_do_only_what_mode_and_session_permit)
 {
 	int fd, reader = trace_open(O_RDONLY);
 	struct sifive_trace_status before, after;
@@ -557,7 +554,7 @@ TEST_F(hostile, unprivileged_user_gets_only_what_mode_and_session_permit)
 	EXPECT_LE(before.bytes, after.bytes);
 }
 
-/* ---- descriptors that travel --------------------------------------------- */
+/* ---- descriptors passed between processes --------------------------------------------- */
 
 /*
  * Expect CONFIG on another descriptor to report that process @pid holds the hardware or, if @pid is

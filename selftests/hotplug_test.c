@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a CPU can go offline during a session: its stream ends with a complete
- * message, the end of the stream is reported, and the other streams continue. When the CPU is
- * online again, its stream and sampling resume, and its counters continue from their last values.
- * This is also tested repeatedly and with racing threads.
+ * Proves that a CPU can go offline during a session: its stream ends with a complete message, the
+ * end of the stream is reported, and the other streams continue. When the CPU is online again, its
+ * stream and sampling resume, and its counters continue from their last values. The tests also
+ * repeat these steps, and run threads that race with them.
  *
  * TRACE_SECONDS: duration of the threads' race in seconds (default 2).
  */
@@ -122,7 +122,7 @@ FIXTURE_TEARDOWN(hotplug)
 	close(self->fd);
 }
 
-/* A number of stores that is small enough to fit into the buffer. */
+/* Number of stores whose messages fit into the buffer. */
 #define FEW	1000
 
 static void start_writers(struct __test_metadata *_metadata,
@@ -158,8 +158,8 @@ static void wait_writers(struct _test_data_hotplug *self, uint32_t count)
 /**
  * struct seen - summary of one encoder's messages
  * @data:	number of stores, whose values are consecutive from 0
- * @ons:	number of synchronisations at the beginning
- * @offs:	number of synchronisations at the end; nothing follows the last
+ * @ons:	number of synchronizations at the beginning
+ * @offs:	number of synchronizations at the end; nothing follows the last
  */
 struct seen {
 	uint32_t data;
@@ -220,7 +220,7 @@ TEST_F(hotplug, stream_ends_complete_and_others_continue)
 	EXPECT_EQ(BIT64(self->leaver), status.ended);
 	EXPECT_NE(0, status.flags & SIFIVE_TRACE_STATUS_RUNNING);
 	at_end = __atomic_load_n(&self->writer[self->leaver].next, __ATOMIC_ACQUIRE);
-	/* Raise the limit beyond the stores that any writer has made so far. */
+	/* Raise the limit beyond the last store of any writer. */
 	limit_writers(self, 2 * FEW);
 	wait_writers(self, FEW + 100);
 	for (i = 0; i < self->info.encoders; i++)
@@ -243,7 +243,7 @@ TEST_F(hotplug, stream_ends_complete_and_others_continue)
 			continue;
 		}
 		/*
-		 * The writer of this encoder now runs on another CPU, and its stores produce no
+		 * The writer of this encoder runs on another CPU, and its stores produce no
 		 * messages.
 		 */
 		EXPECT_LE(100, seen.data);
@@ -530,7 +530,7 @@ TEST_F(hotplug, counters_continue_from_last_value)
 	ASSERT_EQ(0, trace_stop(self->fd));
 }
 
-/* Return the signal that an unrelated process gets when it reads a counter. */
+/* Return the signal that an unrelated process receives when it reads a counter. */
 static int signal_of_another(void)
 {
 	pid_t child = fork();

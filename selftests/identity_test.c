@@ -148,7 +148,7 @@ TEST_F(identity, debugfs_decodes_registers)
 	EXPECT_EQ(NULL, strstr(line, " tracing "));
 }
 
-/* Every component can be dumped, and the dump changes nothing. */
+/* Every component can be dumped, and a dump does not change the hardware. */
 TEST_F(identity, every_component_can_be_dumped)
 {
 	char line[256];

@@ -100,7 +100,7 @@ static int driver_thread(void)
 	return pid;
 }
 
-/* Return how often the driver's thread has waited, which it does whenever it has run. */
+/* Return the number of times that the driver's thread has waited: it waits after each run. */
 static long thread_runs(int pid)
 {
 	char path[64], status[4096];
@@ -113,7 +113,7 @@ static long thread_runs(int pid)
 	return at ? strtol(at + 25, NULL, 10) : -1;
 }
 
-/* Discard what the kernel has traced. */
+/* Discard the kernel's trace. */
 static void clear_trace(void)
 {
 	int fd = open(TRACING "trace", O_WRONLY | O_TRUNC);
@@ -123,7 +123,9 @@ static void clear_trace(void)
 	close(fd);
 }
 
-/* Return how often the driver's work has run since the kernel's trace was last cleared. */
+/*
+ * Return the number of times that the driver's work has run since the kernel's trace was discarded.
+ */
 static unsigned int work_runs(void)
 {
 	FILE *trace = fopen(TRACING "trace", "r");

@@ -2,7 +2,7 @@
 /*
  * Proves that CONFIG accepts the instruction modes that the encoders support; that only threads of
  * the session are traced, that each part begins with a Sync message and names its thread, and that
- * the program's own stores are in the same trace; and that unprivileged users get no kernel
+ * the program's own stores are in the same trace; and that unprivileged users cannot read kernel
  * addresses.
  */
 #define _GNU_SOURCE
@@ -389,8 +389,8 @@ TEST_F(instruction, all_threads_are_traced_on_request)
 	pid_t child;
 
 	/*
-	 * The idle thread, whose id is 0, is also traced. It does not run if the time is up before
-	 * a slow board has scheduled it.
+	 * The idle thread, whose id is 0, is also traced. On a slow board, the capture may end
+	 * before it has run.
 	 */
 	do {
 		ASSERT_EQ(0, begin(self, SIFIVE_TRACE_INSTRUCTION_ALL));
@@ -432,7 +432,7 @@ static unsigned int between(const struct trace_stream *stream, const char *start
 	return count;
 }
 
-/* The child has the same code at the same addresses, but runs another part of it. */
+/* The child has the same code at the same addresses, but executes a different part of it. */
 TEST_F(instruction, code_of_other_processes_is_not_traced)
 {
 	pid_t child;
@@ -497,7 +497,7 @@ TEST_F(instruction, each_thread_is_identified)
 	EXPECT_LE(TURNS, times_of(&self->found, gettid()));
 }
 
-/* ---- together with everything else --------------------------------------------- */
+/* ---- combined with other functions --------------------------------------------- */
 
 TEST_F(instruction, stores_are_in_the_same_buffer)
 {
@@ -524,7 +524,7 @@ TEST_F(instruction, stores_of_untraced_threads_are_kept)
 	ASSERT_EQ(0, configure(self, BUFFER, 0));
 	child = fork();
 	if (!child) {
-		/* The process that calls START is the one that is traced. */
+		/* START traces the process that calls it. */
 		if (trace_start(self->s.fd, 0))
 			_exit(1);
 		usleep(1000);
@@ -771,7 +771,7 @@ TEST_F(instruction, tracing_enabled_by_program_is_detected)
 	EXPECT_EQ(BIT64(self->s.encoder.index), self->status.changed);
 	EXPECT_NE(NULL, strstr(self->status.message, "teInstruction"));
 	EXPECT_EQ(EPERM, trace_read_unprivileged());
-	/* A second change must be handled, too, although the first has already been reported. */
+	/* A second change must also be undone, although the first has already been reported. */
 	EXPECT_TRUE(turned_off(self, mode));
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 	EXPECT_EQ(EPERM, trace_read_unprivileged());

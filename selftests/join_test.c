@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that processes can share a session: each process that the owner admits gets separate
- * channels, which are freed however the process ends; mappings outlive the session without raising
- * a signal; and no other process can join.
+ * Proves that processes can share a session: each process that the owner admits is assigned
+ * separate channels, which are freed however the process ends; mappings outlive the session without
+ * raising a signal; and no other process can join.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -106,7 +106,7 @@ static struct child run(int (*fn)(const void *arg), const void *arg, bool stays)
 	_exit(0);
 }
 
-/* Return what the child's function returned, or -1000 if the function did not return. */
+/* Return the result of the child's function, or -1000 if the function did not return. */
 static int value_of(struct child child)
 {
 	int value;
@@ -173,7 +173,10 @@ TEST_F(join, children_record_on_separate_channels)
 	free(stream.message);
 }
 
-/* Join one more time than there are channels; return the number of calls that got a channel. */
+/*
+ * Join one more time than there are channels; return the number of calls that were assigned a
+ * channel.
+ */
 static int take_all(const void *arg)
 {
 	const uint32_t *channels = arg;
@@ -361,7 +364,7 @@ TEST_F(join, closing_stale_member_keeps_reassigned_channel)
 
 /* ---- admission --------------------------------------------------------------- */
 
-/* Wait until the parent of this process is no longer @arg, then join. */
+/* Wait until @arg is not the parent of this process, then join. */
 static int join_as_orphan(const void *arg)
 {
 	const int *session = arg;

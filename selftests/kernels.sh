@@ -18,8 +18,8 @@ rm -rf "$build"/{driver,include,broken.log}
 . selftests/tap.sh
 . selftests/passed.sh
 
-# Print what the compilation of a file depends on: changes of comments other than kernel-doc do not
-# cause recompilation.
+# Print the inputs of a file's compilation: changes to comments other than kernel-doc do not cause
+# recompilation.
 code_of() {
 	case $1 in
 	*.[ch])
@@ -35,7 +35,7 @@ code_of() {
 sources=$(find driver include VERSION selftests/kernels.sh tools/build-module.sh -type f |
 	LC_ALL=C sort | while read -r file; do echo "$file"; code_of "$file"; done | sha256sum)
 
-# A tree's name identifies its content, because each new tree gets a new name.
+# A tree's name identifies its content, because each new tree is given a new name.
 inputs() {
 	local suffix
 	printf '%s\n' "$sources" "$1"
@@ -50,7 +50,7 @@ inputs() {
 
 is_known() { has_passed "$(digest <"$1.inputs")"; }
 
-# compile SUITE VARIANT TREE: compile the module for a tree; keep status and output in files.
+# compile SUITE VARIANT TREE: compile the module for a tree; save status and output in files.
 compile() {
 	local tree=$3 at=$build/$1-$2 with=()
 	[ ! -e "$tree/llvm" ] || with=(LLVM="$(cat "$tree/llvm")")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that libsifive-perf works on the real device as its header documents: a
- * program's records, in each count type, are in the file exactly as in the device;
- * every misuse causes an error message and leaves the device free.
+ * Proves that libsifive-perf works on the real device as its header documents: a program's records,
+ * in each count type, are in the file exactly as in the device; and every misuse causes an error
+ * message and leaves the device free.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -71,7 +71,7 @@ static void failed(struct __test_metadata *_metadata, int fd, int rc,
 		TH_LOG("%s: no words", what);
 	}
 	EXPECT_EQ(0, trace_flags(fd)) {
-		TH_LOG("%s: the device is taken", what);
+		TH_LOG("%s: the device is in use", what);
 	}
 }
 
@@ -191,7 +191,7 @@ TEST_F(lib, out_of_range_arguments_are_refused)
 	FAILED(perfManualInit(&cache, 1, CHANNEL, raw, self->buffer));
 	FAILED(perfManualInit(twice, 2, CHANNEL, raw, self->buffer));
 	FAILED(perfFuncEntryExitInit(NULL, 0, 32, raw, self->buffer));
-	/* Initialisation succeeds after all these errors. */
+	/* Initialization succeeds after all these errors. */
 	EXPECT_EQ(0, perfManualInit(NULL, 0, CHANNEL, raw, self->buffer));
 	ASSERT_EQ(0, trace_encoder(self->fd, 0, &self->encoder));
 	if (self->encoder.flags & SIFIVE_TRACE_ENCODER_TS_CHANNELS)
@@ -422,7 +422,7 @@ static void by_encoder(const struct trace_record *record, void *records)
 	((unsigned int *)records)[record->encoder % SIFIVE_TRACE_MAX_ENCODERS]++;
 }
 
-TEST_F(lib, program_initialised_on_each_core_is_traced_on_all)
+TEST_F(lib, program_initialized_on_each_core_is_traced_on_all)
 {
 	unsigned int records[SIFIVE_TRACE_MAX_ENCODERS] = { 0 };
 	struct core core[SIFIVE_TRACE_MAX_ENCODERS];
@@ -560,7 +560,7 @@ TEST_F(records, need_no_executable_memory)
 	record_and_check(_metadata, self, variant->type);
 }
 
-/* The program can read a counter once the initialisation has returned its number. */
+/* The program can read a counter once the initialization has returned the counter's number. */
 TEST_F(lib, counters_are_readable_before_and_after_tracing)
 {
 	const uint64_t turns = 100000;
@@ -655,7 +655,7 @@ TEST_F(lib, full_buffer_is_written_and_blocks_restart)
 	EXPECT_NE(0, perfTraceOn());
 	SAYS("full");
 
-	/* A new initialisation discards the capture. */
+	/* A new initialization discards the capture. */
 	ASSERT_EQ(0, perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, 4096));
 	ASSERT_EQ(0, perfTraceOn());
 	ASSERT_EQ(0, perfWriteCntrs());

@@ -42,8 +42,8 @@ static void on_signal(int number)
 }
 
 /*
- * Record once, then repeatedly after every thread has recorded. If there are more threads than
- * channels, other threads have taken this thread's channel by then.
+ * Write one record, and more after every thread has written its first. If there are more threads
+ * than channels, other threads have taken this thread's channel by then.
  */
 static void *record_often(void *number)
 {
@@ -155,7 +155,7 @@ TEST_F_TIMEOUT(many, threads_are_all_recorded, 600)
 		EXPECT_EQ(0, named);
 	if (variant->threads > 31)
 		EXPECT_LT((variant->threads - 31) * 3, named);
-	TH_LOG("records: %llu made, %llu found, %llu with a thread id; %llu headers",
+	TH_LOG("records: %llu written, %llu found, %llu with a thread id; %llu headers",
 	       (unsigned long long)made, (unsigned long long)totals.records,
 	       (unsigned long long)named, (unsigned long long)totals.headers);
 }
@@ -194,7 +194,7 @@ TEST(child_can_read_address_of_parent_counts)
 		SKIP(return, "%s", sifive_trace_error());
 	slots = find_slots();
 	if (!slots)
-		SKIP(return, "threads have no counts of their own here");
+		SKIP(return, "this machine has no per-thread counts");
 	child = fork();
 	if (!child) {
 		(void)*slots;

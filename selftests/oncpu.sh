@@ -34,7 +34,7 @@ $p/sleeps >/dev/null
 run status sifive-trace status
 run stop sifive-trace stop
 run dump sifive-trace dump -o hand.rtd
-# The background process has not missed anything, so edit its file to test how losses are reported.
+# The background process has missed no event, so edit its file to test the reports of losses.
 state=/run/sifive-trace/state
 awk "{ \$6 = 3; \$7 = 7 } 1" $state >missed; cp missed $state
 run missed sifive-trace dump -o missed.rtd
@@ -118,7 +118,7 @@ nap = call["clock_nanosleep"]
 sys.exit(not (nap["calls"] >= 20 and nap["errors"] == 0 and nap["total"] >= 0.1 and
 	      nap["off-cpu"] > 0 and call["clone3" if "clone3" in call else "clone"]["calls"] == 3 and
 	      all(c["longest"] <= c["total"] and c["off-cpu"] <= c["total"] for c in call.values())))'
-result $? "--syscalls: report shows each call that the program makes, and its duration"
+result $? "--syscalls: report shows each of the program's calls, with its duration"
 host report --format json "$out/sampled-calls.rtd" | python3 -c '
 import json, sys
 call = {c["syscall"]: c for c in json.load(sys.stdin)["syscalls"]}
@@ -188,10 +188,10 @@ command merge -q -o "$out/sinks.rtd" "$out/sinks.0.rtd" "$out/sinks.1.rtd"
 result $? "merge combines the traces of two sinks into one"
 host report --strict --format json "$out/sinks.rtd" >"$out/sinks.json" &&
 	selftests/record/oncpu.py "$out/sinks.json" "$out/sinks.txt" >"$out/sinks.log"
-result $? "merge: times on and off the CPU match the program's own, whichever hart it ran on"
+result $? "merge: times on and off the CPU match the program's own, on whichever hart it ran"
 sed 's/^/# /' "$out/sinks.log"
 [ "$(calls sinks)" = "$(calls sleeps)" ]
-result $? "merge: each function has as many calls as with one sink"
+result $? "merge: each function has the same number of calls as with one sink"
 host report --strict --csv "$out/sinks.rtd" >"$out/sinks.csv" &&
 	host report --strict --csv "$out/sinks.0.rtd" "$out/sinks.1.rtd" | cmp - "$out/sinks.csv"
 result $? "report: two sinks' traces and the merged trace produce the same output"

@@ -18,8 +18,8 @@
 #include "trace_records.h"
 
 /*
- * Yield the rest of each time slice to save time. This suffices, because a single slice that is
- * wrongly counted exceeds the tests' limits.
+ * Yield the rest of each time slice, to save time: a single slice that is wrongly counted suffices
+ * to exceed the tests' limits.
  */
 #define NEIGHBOUR_TURNS	400000ull
 
@@ -131,7 +131,7 @@ TEST_F(own_counts, exclude_other_processes_on_hart)
 	kill(self->neighbour, SIGCONT);
 	own = WORK_WITH(SIFIVE_TRACE_PER_THREAD);
 	all = WORK_WITH(SIFIVE_TRACE_PER_CPU);
-	TH_LOG("%llu instructions: counted %llu alone, %llu per thread, %llu per hart",
+	TH_LOG("%llu instructions: %llu counted alone, %llu per thread, %llu per hart",
 	       WORK, (unsigned long long)alone, (unsigned long long)own,
 	       (unsigned long long)all);
 	EXPECT_LE(WORK, alone);

@@ -282,7 +282,7 @@ TEST_F(pause, encoder_reset_during_pause_continues)
 	check(_metadata, &self->stream, 1);
 }
 
-/* Fill the buffer of @full until it does not have room for another word, but is not full. */
+/* Fill the buffer of @full until another word does not fit, but the buffer is not full. */
 static bool fill_but_a_word(struct _test_data_pause *self, void *page,
 			    const struct sifive_trace_encoder *full, unsigned int longer)
 {
@@ -385,7 +385,7 @@ TEST_F(pause, full_sink_does_not_block_other_sinks)
 	/* The other sink has received more than PART messages, of at least two bytes each. */
 	EXPECT_LT(other[0].bytes + 2 * PART, other[1].bytes);
 
-	/* Without room in any sink, the end of the pause fails. */
+	/* If no sink has room, the pause cannot end. */
 	ASSERT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
 	ASSERT_TRUE(fill(&self->s, page, &last));
 	ASSERT_TRUE(fill(&self->s, self->s.page, &self->s.encoder));

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests that the perf tool counts correctly before, during and after a session. Prints TAP.
-# No count may be less than the work's. Because the program's start and exit are counted, too,
-# instructions and cycles may exceed the work's by 2 percent, and misses by 5 percent. For counts of
-# the whole machine, which include perf, these limits are 5 and 25 percent. With the kernel
-# included, counts may be up to three times as high. Needs a machine that counts instructions, and
-# perf in PATH.
+# Tests that the perf tool counts correctly before, during and after a session. Prints TAP. No count
+# may be less than that of the work. Because the program's start and exit are counted, too,
+# instructions and cycles may exceed it by 2 percent, and misses by 5 percent. For counts of the
+# whole machine, which include perf, these limits are 5 and 25 percent. With the kernel included,
+# counts may be up to three times as high. Needs a machine that counts instructions, and perf in
+# PATH.
 
 cd "$(dirname "$0")" || exit 1
 instructions=10000000
@@ -44,8 +44,8 @@ whole() {
 	$on perf stat -x , -o "$work" -e cycles,instructions ./perf_probe "$1"
 }
 
-# within EVENTS MORE MISSES: check that there are EVENTS counts, and they exceed the work's by at
-# most MORE percent, or MISSES percent for TLB misses.
+# within EVENTS MORE MISSES: check that there are EVENTS counts, and that they exceed the work's by
+# at most MORE percent, or MISSES percent for TLB misses.
 within() {
 	sed 's/^/# /' "$work"
 	awk -F , -v least="$instructions" -v pages="$pages" \

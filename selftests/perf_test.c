@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that a session and perf can use counters at the same time: both count correctly while perf
- * events are opened and closed, or use all other counters; and that COUNTERS reports if perf holds
- * all counters.
+ * events are opened and closed, or use all other counters; and that COUNTERS reports an error if
+ * perf holds all counters.
  *
  * The emulator counts an event on a single counter, so both sides use different events,
  * except for cycles and instructions, which have fixed counters.
@@ -100,7 +100,7 @@ static bool is_loop(struct _test_data_perf *self, uint64_t count)
 	return self->exact ? count >= LOOP && count <= LOOP + SLACK : (int64_t)count > 0;
 }
 
-/* Return the loop's count: the best of several runs, because other harts add to it. */
+/* Return the loop's count: the lowest of several runs, because other harts add to it. */
 static uint64_t count_loop(struct _test_data_perf *self,
 			   uint64_t (*read)(unsigned int what), unsigned int what)
 {
@@ -192,7 +192,7 @@ TEST_F(perf, counts_correctly_before_during_and_after_session)
 }
 
 /*
- * Open pinned events on this CPU until no counter is left. Return the number of events that count;
+ * Open pinned events on this CPU until no counter is free. Return the number of events that count;
  * a pinned event without a counter reads as end of file.
  */
 static int fill_counters(struct _test_data_perf *self, int event[MANY])
@@ -227,7 +227,7 @@ static void close_all(int event[MANY])
  */
 enum { OF_CPU, OF_THREAD, MAPPED, KINDS };
 
-/* Descriptors of perf's events, by kind, or -1 if closed. */
+/* Descriptors of perf's events, by kind; -1 if closed. */
 struct theirs {
 	int event[KINDS];
 	volatile struct perf_event_mmap_page *page;
@@ -400,7 +400,7 @@ TEST_F(perf, fixed_counters_are_available_when_perf_holds_others)
 	close_all(event);
 }
 
-TEST_F(perf, perf_gets_counters_not_used_by_session)
+TEST_F(perf, perf_can_use_counters_not_used_by_session)
 {
 	int event[MANY], all, rest;
 
@@ -417,7 +417,7 @@ TEST_F(perf, perf_gets_counters_not_used_by_session)
 }
 
 /* Fill only programmable counters, so that firmware has only the fixed one left for cycles. */
-TEST_F(perf, perf_does_not_get_fixed_counters_of_session)
+TEST_F(perf, perf_cannot_use_fixed_counters_of_session)
 {
 	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,
 						      PERF_COUNT_HW_INSTRUCTIONS);
@@ -552,7 +552,7 @@ TEST_F(perf, perf_can_touch_page_first_while_counters_are_taken)
 	close(t.event);
 }
 
-/* ---- the kernel's switch for user access ----------------------------------------- */
+/* ---- the kernel's setting for user access ----------------------------------------- */
 
 /*
  * Each write to the sysctl resets access on all CPUs. Rejoining restores access; the counters

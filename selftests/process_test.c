@@ -21,8 +21,8 @@
 #define BUFFER		1048576
 
 /*
- * Maximum number of captures to make until every thread has a sample: on a loaded host, a capture
- * has few samples.
+ * Maximum number of captures until every thread has a sample: on a loaded host, each has few
+ * samples.
  */
 #define CAPTURES	50
 
@@ -179,7 +179,7 @@ static void keep(const struct trace_record *record, void *arg)
 	seen->third += in(third, record->address[0]);
 }
 
-/* Make one capture of the child while the caller works. Return 0, or an error. */
+/* Capture the child once while the caller works. Return 0, or an error. */
 static int capture(struct _test_data_process *self, bool first)
 {
 	struct trace_totals totals;
@@ -215,7 +215,7 @@ static void run_others(struct _test_data_process *self)
 	kill(self->other[1], SIGCONT);
 }
 
-/* Make one capture of these processes while the caller works. */
+/* Capture these processes once while the caller works. */
 static int capture_list(struct _test_data_process *self, int32_t *process, uint32_t count)
 {
 	struct trace_totals totals;

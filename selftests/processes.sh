@@ -43,7 +43,7 @@ tree pieces --rotate 16k $p/tree fork 40
 run placed taskset 2 sifive-trace record --children -o placed.rtd sh -c "taskset -p \$\$"
 ls -d /tmp/sifive-trace.* >left.txt 2>/dev/null
 
-# A user to whom perf does not report events of other processes.
+# For this user, perf does not report events of other processes.
 mkdir -m 777 /tmp/any; cp /target/sifive-trace /target/libsifive-perf.so /tmp
 $p/caps file /tmp/sifive-trace; chmod 666 /dev/sifive-trace
 echo 3 >/proc/sys/kernel/perf_event_paranoid
@@ -68,7 +68,7 @@ run waits-key setsid sifive-trace record -o waits-key.rtd sh -c "sleep 1000 & sl
 pidof sleep >waits-key.left; killall sleep
 '
 
-# Programs that can fail if a library is loaded into their process.
+# Programs that a library in their process can cause to fail.
 board fpga -- '
 rec unload $p/adverse unload $p/plugin.so
 rec loader --children $p/adverse loader
@@ -87,8 +87,8 @@ run error own /none/x.rtd $p/adverse error /out/error.dat
 run pipe own /none/x.rtd $p/adverse pipe
 (ulimit -f 8; run limit own /tmp/limit.rtd $p/adverse work)
 
-# Processes continue after the recording ends. A new directory then gets the recording directory
-# name.
+# Processes continue after the recording ends. A new directory with the name of the recording's is
+# then created.
 sifive-trace record --children -o survives.rtd sh -c "
 	$p/adverse wait /tmp/first 2>first.err & $p/adverse wait /tmp/second 2>second.err &
 	$p/tree work" 2>survives.err & command=$!
@@ -246,14 +246,14 @@ whole contained "$(made contained)" "another pid namespace: the calls of all pro
 meta contained 'len({p["pid"] for p in m["processes"] if "library" not in p} - set(range(20))) == 9' \
 	"another pid namespace: the processes have their ids in the recorder's namespace"
 says inner "/proc shows the processes of another PID namespace" \
-	"a recorder in another pid namespace, without its own /proc: this is reported"
+	"a recorder in another pid namespace, without its own /proc, is reported"
 meta inner '{t["name"] for t in m["threads"] if t.get("name")} == {"threads", "worker1", "worker2", "worker3"}' \
 	"a recorder in another pid namespace, without its own /proc: no thread has the name of another"
 says emptied "1 process without the library was only sampled, or not if privileged: plain " \
 	"a program that the program executes without LD_PRELOAD is reported"
 meta unsampled '[p["library"] for p in m["processes"] if "library" in p].count(False) >= 2 and [p["args"][1] for p in m["processes"] if "library" not in p] == ["system", "work"]' \
 	"static children have entries that name them"
-says unwatched "cannot detect which objects programs load: " "without process events: this is reported"
+says unwatched "cannot detect which objects programs load: " "a lack of process events is reported"
 meta unwatched '[(p["args"], p["exe"], p["library"]) for p in m["processes"]] == [(["/target/record/busy-static", "100"], "/target/record/busy-static", False)]' \
 	"without process events: a static program has an entry"
 says clone "up to 1 process did not join the recording: " "a direct clone(): the child is reported"
@@ -273,16 +273,16 @@ result $? "a program without children: nothing is reported"
 ! grep -q "not recorded" "$out/quiet.err"
 result $? "--no-children: nothing is reported"
 for way in fork exec daemon; do
-	whole usual-$way "$(made $way)" "$way: by default the calls of all processes are recorded"
+	whole usual-$way "$(made $way)" "$way: by default, the calls of all processes are recorded"
 done
 [ "$(calls usual-sh | grep ackermann)" = "ackermann 44" ]
-result $? "sh -c: by default all calls of a static shell's children are recorded"
+result $? "sh -c: by default, all calls of a static shell's children are recorded"
 [ "$(calls usual-one | grep ackermann)" = "ackermann 44" ] &&
 	command report "$out/usual-one.rtd" 2>&1 | grep -qE '; [12] headers?, '
-result $? "a program without children: by default the trace has one header for each CPU"
+result $? "a program without children: by default, the trace has one header for each CPU"
 [ "$(cat "$out/usual-one.err")" = "sifive-trace: /target/record/plain: functions' entries and exits
 $(grep "bytes: sifive-trace report" "$out/usual-one.err")" ]
-result $? "a program without children: by default nothing more is said"
+result $? "a program without children: by default, no further message is printed"
 refused usual-filter 125 "the program was not run" "a filter that cannot be read is refused by default"
 [ "$(calls usual-static | grep ackermann)" = "ackermann 44" ]
 result $? "a program that is statically linked with the library is recorded by default"
@@ -312,7 +312,7 @@ result $? "a killed recorder: the recorded processes continue until they have fi
 [ "$(leaves killed)" -gt 0 ] && host report "$out/killed.rtd" | grep -q instructions
 result $? "a killed recorder: the trace has the names of functions and counters"
 command report --strict "$out/killed.rtd" 2>&1 | grep -qE "missing in [0-9]+ place"
-result $? "a killed recorder: report says that data is missing"
+result $? "a killed recorder: report prints that data is missing"
 meta killed 'm["early"] and m["processes"][0]["args"][1] == "fork"' \
 	"a killed recorder: the side-car file describes the processes that had joined"
 status waits 3 "SIGTERM during the wait for processes in the background: the exit status is the program's"
@@ -326,7 +326,7 @@ says waits-key "sh has ended, but 2 child processes are still running: ^C ends t
 [ "$(wc -w <"$out/waits-key.left")" = 2 ]
 result $? "^C during the wait ends only the recording"
 
-# ---- programs that a library can make fail ------------------------------------
+# ---- programs that a library can cause to fail ------------------------------------
 
 status unload 0 "a thread that is cancelled within dlclose() does not block others"
 status owns 0 "a program with hooks in its own getpid(), prctl() and sigaltstack() is recorded"
@@ -457,7 +457,7 @@ result $? "-p A,B: the recording continues when one process has ended"
 status all-ended 0 "-p A,B: the recording ends when all processes have ended"
 
 status few-files 125 "-p with more processes than the limit of open files: the recording fails"
-says few-files "too many open files: raise the limit (ulimit -Hn)" "-p with more processes than the limit of open files: the message says what to do"
+says few-files "too many open files: raise the limit (ulimit -Hn)" "-p with more processes than the limit of open files: the remedy is printed"
 
 # Each process generates functions at the same addresses.
 board fpga -- '

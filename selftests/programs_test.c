@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves a property of all programs: the records in the trace plus the losses that the
- * library reports equal the records that the program made. Each program is random. Its threads,
- * which can outnumber the channels, make calls, throw exceptions, jump, migrate, signal each other,
- * close descriptors and fork, even in signal handlers. They can end while tracing is off, and run
- * destructors that make calls. They execute programs, are cancelled, are created by signal
- * handlers, have timers, and turn tracing off and on while other threads make calls.
+ * Proves a property of all programs: the number of records in the trace plus the losses that the
+ * library reports equals the program's own count of its records. Each program is random. Its
+ * threads, which can outnumber the channels, make calls, throw exceptions, jump, migrate, signal
+ * each other, close descriptors and fork, even in signal handlers. They can end while tracing is
+ * off, and run destructors that make calls. They execute programs, are cancelled, are created by
+ * signal handlers, have timers, and turn tracing off and on while other threads make calls.
  *
  * TRACE_SEED: seed of the first program, printed so that a run can be repeated.
  *
@@ -44,7 +44,7 @@
 #define SS_AUTODISARM	0x80000000u
 #endif
 
-/* Actions of a program besides calls. Some exclude each other. */
+/* Actions of a program other than calls. Some exclude each other. */
 enum {
 	CLOSES		= 1 << 0,
 	DUMPS		= 1 << 1,
@@ -67,8 +67,8 @@ enum {
 /**
  * struct outcome - result of a program, in memory shared with the test
  * @made:	number of records, including those of handlers and of children that share its memory
- * @maybe:	number of records that may not have been made, because tracing was turned off or on
- *		during their call
+ * @maybe:	number of records that may not have been written, because tracing was turned off or
+ *		on during their call
  * @found:	number of records in the trace
  * @lost:	number of lost records that the library reports
  * @totals:	totals of the trace
@@ -120,7 +120,7 @@ static unsigned int before_calls(void)
 	return __atomic_load_n(&switched, __ATOMIC_SEQ_CST);
 }
 
-/* Count records made since before_calls() returned @before. */
+/* Count the records written since before_calls() returned @before. */
 static void made(unsigned int before, unsigned int calls, unsigned int exits)
 {
 	const bool throughout = before == before_calls();
@@ -337,8 +337,8 @@ static void step_sleep(struct actor *self)
 }
 
 /*
- * Set the timer for one signal at a time, because slow handlers would leave no time for
- * anything else.
+ * Set the timer for one signal at a time, because slow handlers would otherwise use all of the
+ * time.
  */
 static void step_timer(struct actor *self)
 {
@@ -686,7 +686,7 @@ TEST_F_TIMEOUT(programs, each_record_is_traced_or_reported_lost, 36000)
 		if ((seed - first) % 100 == 99)
 			TH_LOG("%llu programs", (unsigned long long)(seed - first + 1));
 	}
-	TH_LOG("%llu programs, %llu records made, %llu of them lost",
+	TH_LOG("%llu programs, %llu records, %llu of them lost",
 	       (unsigned long long)count, (unsigned long long)all,
 	       (unsigned long long)lost);
 	EXPECT_LT(0, all);

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests sifive-trace on the traced machine. Prints TAP. Programs without tracing code are
-# recorded with one command each. Their traces are decoded on this host, and must match the
-# programs' own counts. Also tests options, manual control and the doctor.
+# Tests sifive-trace on the traced machine. Prints TAP. Each program without tracing code is
+# recorded with one command. Their traces are decoded on this host, and must match the programs' own
+# counts. Also tests options, manual control and the doctor.
 #
 #	record.sh BUILD
 
@@ -321,8 +321,9 @@ meta own1 'm["per_thread"] and m["lost"]["threads"] == 0' "counts are per thread
 host decode --format json "$out/one.rtd" >"$out/one.json"
 for i in 1 2 3 4 5; do host decode --format json "$out/own$i.rtd"; done | python3 -c '
 import json, sys
-# A thread counts nothing while it waits for other threads on the same CPU. The emulator also counts
-# the work of harts that run in the meantime, so the minimum of several runs is the true count.
+# A thread's counters do not advance while it waits for other threads on the same CPU. The emulator
+# also counts the work of harts that run in the meantime, so the minimum of several runs is the true
+# count.
 def waited(lines):
     return min(c for r in map(json.loads, lines)
                if r["kind"] == "exit" and r.get("function") == "main"
@@ -378,9 +379,9 @@ refused many 125 "cannot count rb, event 18 of the list: the 18 events before it
 refused twice 125 "cannot count branch-misses:u, event 1 of the list: the 1 event before it needs all counters that can count it: 1 of" \
 	"two events for one counter: the second is named"
 refused noturns 125 "there are more events than counters, and they can take turns only if cycles are always counted: add cycles to the list, or omit events" \
-	"more events than counters, without cycles: the message says what to do"
+	"more events than counters, without cycles: the remedy is printed"
 refused unknown 2 'no event "hits"' "an unknown event is refused"
-refused multiplex 2 "record has no option --multiplex" "--multiplex is refused, because events take turns without it"
+refused multiplex 2 "record has no option --multiplex" "--multiplex is refused, because events take turns by default"
 refused absent 127 "No such file" "a program that does not exist: the status is 127"
 refused noprogram 126 "/target/sifive_trace.ko" "a file that is not a program: the status is 126"
 refused script 126 "a script" "a script is refused with a remedy"
@@ -551,7 +552,7 @@ rec environquiet -q $p/plain
 run environstart sifive-trace start; sifive-trace stop
 unset SIFIVE_TRACE_EVENTS SIFIVE_TRACE_OUTPUT SIFIVE_TRACE_BUFFER SIFIVE_TRACE_HEADER
 
-# Programs that must not run print a message if they do.
+# Programs that must not run print a message if they run.
 mkdir /tmp/ro /tmp/small; mount -t tmpfs -o ro none /tmp/ro; mount -t tmpfs -o size=16k none /tmp/small
 run o-directory sifive-trace record -o /no/such/x.rtd $p/plain
 run o-readonly sifive-trace record -o /tmp/ro/x.rtd $p/plain
@@ -626,7 +627,7 @@ says environment "SIFIVE_TRACE_EVENTS in the environment is ignored: record take
 	"environment: a variable that is ignored is reported"
 says environment "SIFIVE_TRACE_HEADER in the environment is ignored: record takes --header-once or --header-interval" \
 	"environment: the ignored variable for headers is reported"
-says environstart "SIFIVE_TRACE_EVENTS in the environment is ignored: start takes -e" "environment: start reports a variable that it ignores"
+says environstart "SIFIVE_TRACE_EVENTS in the environment is ignored: start takes -e" "environment: start reports an ignored variable"
 grep -qE 'SIFIVE_TRACE_HEADER in the environment is ignored$' "$out/environstart.err"
 result $? "environment: a variable for which start has no option is reported"
 meta environment '[c["event"] for c in m["counters"]] == ["instructions"]' "environment: the options take effect"
@@ -677,8 +678,7 @@ result $? "dump: the trace of a running ring contains samples"
 # The names of a processor's raw events are selected by its ids in /proc/cpuinfo.
 core() { echo "mvendorid=0x489,marchid=0x800000000000$1,mimpid=$2"; }
 
-# named NAME FAMILY EVENT RAW OTHER WHAT: expect list to show the family's events, and no other
-# family's.
+# named NAME FAMILY EVENT RAW OTHER WHAT: expect list to show the events of this family only.
 named() {
 	grep -qE "^Raw events of $2 \(" "$out/$1.txt" &&
 		grep -qE "^  $3 +$4( |\$)" "$out/$1.txt" && ! grep -q "^  $5 " "$out/$1.txt"
@@ -796,5 +796,5 @@ refused high 125 "use a channel below 16" "p550: --channel is refused in the upp
 
 # -type f omits o-old.rtd, a link to a file that only the board has.
 selftests/format/compare.py "$build/sifive-trace" $(find "$out" -name '*.rtd' -type f)
-result $? "a reader written from the format's description reads the same records as the command from all traces"
+result $? "a reader written from the format's description reads the same records from all traces as the command"
 results_end

@@ -32,8 +32,8 @@ unpack() {
 		git clone -q "$top" "$root/home/sifive-trace"
 }
 
-# inside COMMANDS: run them in the clone, with separate mounts of /proc, /dev and /sys, which
-# disappear at the end.
+# inside COMMANDS: run the commands in the clone, with separate mounts of /proc, /dev and /sys,
+# which are removed at the end.
 inside() {
 	unshare --mount --pid --fork --kill-child sh -c '
 		root=$1

@@ -18,7 +18,7 @@
 #include "kselftest_harness.h"
 #include "trace_more.h"
 
-/* A size smaller than the message of any 32-bit store. */
+/* Size that is smaller than the message of any 32-bit store. */
 #define SHORTEST	4
 #define LONGEST		38
 

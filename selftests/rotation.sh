@@ -41,7 +41,7 @@ whole() {
 	selftests/format/pieces.py "$build/sifive-trace" "$out/$1" ${3:+"$3"}
 	result $? "$2: all pieces together contain the whole trace's records"
 	selftests/format/compare.py "$build/sifive-trace" $(some "$1")
-	result $? "$2: a reader written from the format's description reads the same records as the command from each piece"
+	result $? "$2: a reader written from the format's description reads the same records from each piece as the command"
 }
 
 for sink in 0 1; do

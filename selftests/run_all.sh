@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Runs all tests in this script's directory, each of which prints separate TAP. Works in any shell.
 # Inserts the module if necessary, and removes it at the end, which shows that it is no longer in
-# use. Fails if a test has failed.
+# use. Fails if any test fails.
 #
 #	run_all.sh [NAME...]	all tests except NAME_test and NAME.sh; NAME:TEST omits only that
 #				test of NAME_test
@@ -39,7 +39,7 @@ for t in ./*_test ./example.sh ./perf_stat.sh; do
 	case $status in
 	0 | 4) ;;
 	*)
-		# They show, for example, where an unexpected signal has come from.
+		# These lines show, for example, the source of an unexpected signal.
 		echo "# $t: exit status $status; the kernel's latest messages:"
 		dmesg | tail -n 20 | sed 's/^/#   /'
 		rc=1

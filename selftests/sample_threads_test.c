@@ -19,8 +19,8 @@
 #define BUFFER		1048576
 
 /*
- * Maximum number of captures to make until every thread has a sample: on a loaded host, a capture
- * has few samples.
+ * Maximum number of captures until every thread has a sample: on a loaded host, each has few
+ * samples.
  */
 #define CAPTURES	50
 

@@ -143,7 +143,7 @@ static bool is_whole(const struct samples *samples)
 
 /*
  * Return the minimum number of samples if @n are expected: nearly all if instructions are counted.
- * Otherwise many can be missing, because a loaded host takes time from the emulator.
+ * Otherwise, many can be missing, because the emulator is slow on a loaded host.
  */
 static unsigned int at_least(const struct _test_data_sampling *self, unsigned int n)
 {
@@ -778,7 +778,7 @@ TEST_F(sampling, samples_without_free_counter_are_counted_as_lost)
 	EXPECT_EQ(1, status.samples_lost);
 	EXPECT_NE(NULL, strstr(status.message, "lost its counter"));
 
-	/* Threads created from now on never have a counter. */
+	/* Threads created after this point never have a counter. */
 	pthread_barrier_init(&seen, NULL, 3);
 	for (i = 0; i < 2; i++)
 		ASSERT_EQ(0, pthread_create(&thread[i], NULL, thread_waits, NULL));

@@ -182,8 +182,8 @@ TEST_F(share, simultaneous_readers_see_same_snapshot)
 }
 
 /*
- * A reader that stops reading does not block other readers, and gets an error if its copy has been
- * replaced.
+ * A reader that stops reading does not block other readers, and receives an error if its copy has
+ * been replaced.
  */
 TEST_F(share, idle_reader_loses_copy_to_another_reader)
 {
@@ -280,7 +280,7 @@ static bool status_within(struct copiers *c, int fd)
 	return !trace_status(fd, &status) && get(&c->done) == done;
 }
 
-/* Stopping ends the need for copies, so START again afterwards. */
+/* No copy is needed after STOP, so call START again afterwards. */
 static bool stop_within(struct copiers *c, int fd)
 {
 	unsigned int done = wait_for_copy(c);
@@ -290,8 +290,8 @@ static bool stop_within(struct copiers *c, int fd)
 }
 
 /*
- * Whether, in at least a quarter of all rounds, calls made during a copy return before the copy is
- * complete.
+ * Return whether, in at least a quarter of all rounds, calls made during a copy return before the
+ * copy is complete.
  */
 static void calls_return_during_copies(struct __test_metadata *_metadata, struct trace_session *s,
 				       struct copiers *c, const char *name,
@@ -380,7 +380,7 @@ TEST_F(share, copy_is_charged_to_reader)
 
 /* ---- ownership of the capture ------------------------------------------------------- */
 
-/* Test everything that could expose a capture to users who may not read it. */
+/* Test each call that could expose a capture to users who may not read it. */
 static int may_not_read(int unused)
 {
 	struct sifive_trace_encoder e;
@@ -538,8 +538,7 @@ static int config_alone(void)
 }
 
 /*
- * In its user namespace the process has all capabilities, but not those that this device
- * requires.
+ * In its user namespace, the process has all capabilities, but not those that this device requires.
  */
 TEST_F(share, user_namespace_root_is_unprivileged)
 {

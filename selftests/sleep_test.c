@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tests what system sleep does to a capture. A capture in system memory continues on resume, and
- * keeps all data from before and after. A capture in SRAM remains stopped and keeps its data, and
- * START fails with ESTALE unless it rewinds. Counts never decrease, and sampling continues.
+ * Tests the effects of system sleep on a capture. A capture in system memory continues on resume,
+ * and keeps all data from before and after. A capture in SRAM remains stopped and keeps its data,
+ * and START fails with ESTALE unless it rewinds. Counts never decrease, and sampling continues.
  *
  * The kernel's pm_test wakes the machine immediately. TRACE_SLEEP is the depth, one of
  * /sys/power/pm_test: every machine survives the default, freezer; deeper levels need
@@ -208,7 +208,7 @@ TEST_F(sleep, waiting_store_waits_again_after_resume)
 					  SIFIVE_TRACE_CONFIG_DRAIN |
 					  SIFIVE_TRACE_CONFIG_WAIT));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
-	/* From now on, the sink has a reader, for which stores wait without a time limit. */
+	/* After this point, the sink has a reader, for which stores wait without a time limit. */
 	EXPECT_LE(0, fcntl(self->s.fd, F_SETFL, O_NONBLOCK));
 	EXPECT_GE(1, read(self->s.fd, &byte, 1));
 	ASSERT_EQ(0, trace_writer_start(&writer, &self->s, 0));
@@ -411,7 +411,7 @@ TEST_F(sleep, counters_are_kept_on_cpu_whose_stream_ended)
 	int ret;
 
 	if (!find_leaver(self, &e, online, sizeof(online)))
-		SKIP(return, "needs a second CPU with an encoder, that can go offline");
+		SKIP(return, "needs a second CPU with an encoder that can go offline");
 	ret = count_everywhere(self, variant->buffer);
 	if (ret == -EOPNOTSUPP)
 		SKIP(return, "%s", trace_message(self->s.fd));

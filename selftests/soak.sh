@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Makes long recordings while all harts of a board write records without a pause and the
-# recorder is slow. Prints TAP. With --on-full wait, no record may be missing; with --on-full drop,
-# each record must be decoded or counted as lost.
+# Records for a long time while all harts of a board write records without a pause and the recorder
+# is slow. Prints TAP. With --on-full wait, no record may be missing; with --on-full drop, each
+# record must be decoded or counted as lost.
 #
 #	soak.sh BUILD
 #
@@ -28,7 +28,8 @@ soak() {
 soak wait; soak drop
 '
 
-# numbers NAME: print the numbers of records in the trace, lost, dropped (also in lost), and made.
+# numbers NAME: print the numbers of records in the trace, lost, dropped (also in lost), and counted
+# by the program.
 numbers() {
 	host report --json "$out/$1.rtd" | python3 -c '
 import json, sys
@@ -40,7 +41,7 @@ print(trace["records"]["enter"] + trace["records"]["exit"], sum(lost.values()), 
 
 for how in wait drop; do
 	{ read -r decoded lost dropped; read -r made; } < <(numbers $how)
-	echo "# $how: $decoded records decoded + $lost lost, $made made in $seconds s"
+	echo "# $how: $decoded records decoded + $lost lost, $made counted in $seconds s"
 	[ "${made:-0}" -gt 0 ] && [ $((decoded + lost)) = "$made" ]
 	result $? "--on-full $how, $seconds s on four harts: decoded and lost records add up to all records"
 	meta $how 'not m["coverage"]["gaps"] and m["coverage"]["fulls"] > 0' \

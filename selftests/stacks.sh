@@ -14,7 +14,7 @@ out=$build/stacks
 . selftests/record/suite.sh
 
 # Copying the names of the kernel's functions takes most of the time of a short recording. After the
-# recordings whose checks need them, the list of the names is replaced with a short one.
+# recordings whose checks need these names, a short list replaces the full one.
 board fpga -- '
 rec enters -i 500us -g fp $p/enters 4000
 rec faults -i 500us -g fp $p/enters 600 faults
@@ -177,7 +177,7 @@ echo "# $faults samples in page faults, $inner in those of vfs_read"
 [ "$inner" -gt 0 ] && [ $((10 * inner)) -ge $((9 * faults)) ]
 result $? "-g fp: samples in a page fault of the kernel show the code that caused the fault"
 grep -q ' [tT] vfs_read$' "$out/enters.rtd.kallsyms"
-result $? "-g: the names of the kernel's functions are in a file beside the trace"
+result $? "-g: the names of the kernel's functions are in a file next to the trace"
 status dump 0 "-g: dump succeeds"
 grep -q "^-rw------- " "$out/setup.mode"
 result $? "start: only the user can read the addresses of programs"

@@ -22,7 +22,7 @@
 #define CHANNEL		5
 #define BUFFER		1048576
 
-/* Maximum number of captures to make until one has samples: on a loaded host, a capture has few. */
+/* Maximum number of captures until one contains samples: on a loaded host, each contains few. */
 #define CAPTURES	50
 #define TURNS		3000000
 #define CALLS		3000

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Prints the summary line of all suites with counts in DIR; fails if any test failed, or if none
-# ran. Each further argument is a prefix of suite names; fails if no suite with that prefix has run.
+# ran. Each further argument is a prefix of suite names; the script fails if no suite with that
+# prefix has run.
 #
 #	summary.sh DIR [SUITE...]
 

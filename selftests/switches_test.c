@@ -23,7 +23,7 @@
 /* Number of times that a thread voluntarily gives up the CPU. */
 #define TURNS		50
 
-/* Maximum number of captures to make until one contains the record that a test needs. */
+/* Maximum number of captures until one contains the record that a test needs. */
 #define TRIES		100
 
 /* Upper limit of the kinds of records. */
@@ -399,7 +399,7 @@ TEST_F(switches, vfork_parent_is_uninterruptible)
 	unsigned int i;
 
 	ASSERT_EQ(0, start(self));
-	/* Repeat this, because a child can end before its parent waits for it. */
+	/* Create children repeatedly, because a child can end before its parent waits for it. */
 	for (i = 0; i < TURNS; i++)
 		spawn();
 	check(_metadata, self);
@@ -436,7 +436,9 @@ TEST_F(switches, stopped_process_is_recorded_as_stopped)
 	child = fork();
 	if (!child)
 		stop_itself(self);
-	/* The child repeats this, because it is not switched out if it is continued too early. */
+	/*
+	 * The child stops repeatedly, because it is not switched out if it is continued too early.
+	 */
 	do {
 		ASSERT_EQ(child, waitpid(child, &status, WUNTRACED));
 		if (WIFSTOPPED(status))

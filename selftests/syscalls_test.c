@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that, on request, SWITCHES makes a capture record each system call of a process's threads
- * with its number and result, but no system call of other processes.
+ * Proves that, on request, SWITCHES records each system call of a process's threads with its number
+ * and result, but no system call of other processes.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -213,7 +213,7 @@ static ssize_t read_some(struct _test_data_syscalls *self, uint8_t **bytes, size
 	return got;
 }
 
-/* Make system calls until records are lost, then make room until records are written again. */
+/* Make system calls until records are lost, then read until records are written again. */
 static int lose_some(struct _test_data_syscalls *self, uint8_t **bytes, size_t *size)
 {
 	struct sifive_trace_status before, status;

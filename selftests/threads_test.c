@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that threads on all harts record concurrently, and that no interference, signal,
- * migration, fork or jump causes a loss that is not counted: the decoded trace contains
- * exactly the records that the program made, minus the losses that the library reports, and
- * nothing else.
+ * migration, fork or jump causes a loss that is not counted: the decoded trace contains exactly the
+ * program's records, except for the losses that the library reports.
  *
  * TRACE_STORM_SECONDS: duration of the longest test (default 5).
  */
@@ -186,7 +185,7 @@ static void stop_and_read(struct __test_metadata *_metadata,
 	EXPECT_EQ(self->totals.records, sum(&found));
 }
 
-/* Check that the trace contains exactly the records made, except those reported as lost. */
+/* Check that the trace contains exactly the program's records, except those reported as lost. */
 static void whole(struct __test_metadata *_metadata, struct _test_data_threads *self)
 {
 	enum trace_kind kind;
@@ -243,7 +242,7 @@ static void whole_but(struct __test_metadata *_metadata,
 		EXPECT_LE(begun.of[kind], made.of[kind] + times);
 	}
 	EXPECT_EQ(0, self->report.lost_threads);
-	TH_LOG("records: %llu begun, %llu made, %llu in the trace, %llu lost",
+	TH_LOG("records: %llu begun, %llu completed, %llu in the trace, %llu lost",
 	       (unsigned long long)sum(&begun), (unsigned long long)sum(&made),
 	       (unsigned long long)self->totals.records, (unsigned long long)lost(&self->report));
 }
@@ -276,7 +275,7 @@ static void on_signal(int number)
 {
 	int error = errno;
 
-	/* If handlers took longer than the interval, nothing else could run. */
+	/* If handlers took longer than the interval, no other code could run. */
 	if (__atomic_add_fetch(&unheard, 1, __ATOMIC_RELAXED) == UNHEARD_MAX)
 		set_timers(0);
 	__atomic_fetch_add(&signals, 1, __ATOMIC_RELAXED);
@@ -470,7 +469,7 @@ static void *until_stop(void *number)
 }
 
 /* A thread can be anywhere in a record when a dump pauses and resumes the trace. */
-TEST_F(threads, records_made_during_dump_are_reported_lost)
+TEST_F(threads, records_attempted_during_dump_are_reported_lost)
 {
 	struct sifive_trace_report report = { .size = sizeof(report) };
 	const unsigned int times = (unsigned int)trace_repeat(20);
@@ -481,7 +480,7 @@ TEST_F(threads, records_made_during_dump_are_reported_lost)
 	for (i = 0; i < ARRAY_SIZE(thread); i++)
 		ASSERT_EQ(0, pthread_create(&thread[i], NULL, until_stop, (void *)(uintptr_t)i));
 	pthread_barrier_wait(&all_there);
-	/* Repeat until a record is made during a pause, which can take long on a loaded host. */
+	/* Repeat until a record is lost to a pause, which can take a long time on a loaded host. */
 	for (i = 0; i < times || (!report.lost_threads && i < 100 * times); i++) {
 		ASSERT_EQ(0, sifive_trace_dump(trace, "/dev/null")) {
 			TH_LOG("%s", sifive_trace_error());
@@ -495,7 +494,7 @@ TEST_F(threads, records_made_during_dump_are_reported_lost)
 	for (i = 0; i < ARRAY_SIZE(thread); i++)
 		ASSERT_EQ(0, pthread_join(thread[i], NULL));
 	WHOLE();
-	TH_LOG("%llu records made in pauses", (unsigned long long)self->report.lost_threads);
+	TH_LOG("%llu records begun in pauses", (unsigned long long)self->report.lost_threads);
 	EXPECT_LT(0, self->report.lost_threads);
 	EXPECT_LT(times * RECORDS, self->totals.records);
 }

@@ -210,7 +210,7 @@ TEST_F(timer, records_have_interval_and_interrupted_address)
 	own = trace_own_time() - own;
 	for (i = 0; i < count; i++)
 		program[i] = trace_counter(events[i].ctrIdx) - program[i];
-	/* The timer delivers no signal, queues none, and needs no thread. */
+	/* The timer neither delivers nor queues signals, and needs no thread. */
 	EXPECT_EQ(0, delivered);
 	EXPECT_STRNE("", threads[0]);
 	EXPECT_STREQ(threads[0], threads[1]);

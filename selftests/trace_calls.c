@@ -83,7 +83,7 @@ static bool is_call(const struct trace_call *a, const struct trace_call *b)
 	return a->function == b->function && a->site == b->site;
 }
 
-/* Pop the call that the exit @call belongs to; return the remaining depth. */
+/* Pop the call that ends with the exit @call; return the remaining depth. */
 static unsigned int leave(struct trace_nesting *nesting,
 			  const struct trace_call **stack, unsigned int depth,
 			  const struct trace_call *call)

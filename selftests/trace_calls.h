@@ -14,7 +14,7 @@ struct trace_call;
 
 #define TRACE_CHANNELS	32
 
-/* Entries and exits of all channels. Empty if zeroed. */
+/* Entries and exits of all channels; empty if zeroed. */
 struct trace_calls {
 	uint32_t first[TRACE_CHANNELS];	/* the thread, until a header names one */
 	struct trace_call *call;

@@ -169,7 +169,7 @@ void trace_call_pages(unsigned int count)
 
 	for (i = 0; i < count; i++)
 		memcpy(&memory[i * page], &ret, sizeof(ret));
-	/* Changing the pages' protection flushes the TLB entries that the stores have made. */
+	/* Changing the pages' protection flushes the TLB entries that the stores have created. */
 	if (mprotect(memory, count * page, PROT_READ | PROT_EXEC))
 		abort();
 	/* Use this hart, because the counting thread is pinned to it. */
@@ -338,8 +338,7 @@ bool trace_samples(int fd)
 	unsigned int i;
 
 	/*
-	 * Limit the number of tries rather than the time, because a loaded host slows the emulator
-	 * down.
+	 * Limit the number of tries, not the time, because a loaded host slows the emulator down.
 	 */
 	for (i = 0; i < 3000 && !trace_status(fd, &status); i++) {
 		if (status.samples > before)

@@ -60,8 +60,8 @@ uint64_t trace_own_time(void);
 void trace_work(void (*fn)(uint64_t turns), unsigned int ms);
 
 /*
- * Like trace_work(), but continue until the kernel has written @least more records, because a
- * loaded host takes time from the emulator.
+ * Like trace_work(), but continue until the kernel has written @least more records, because the
+ * emulator is slow on a loaded host.
  */
 void trace_work_sampled(int fd, void (*fn)(uint64_t turns), unsigned int ms,
 			unsigned int least);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Helpers for the tests of /dev/sifive-trace: its calls with errors as negative numbers,
- * the stimulus page, and a decoder of captured bytes that shares no code with the
- * tools.
+ * Helpers for the tests of /dev/sifive-trace: calls that return errors as negative numbers, the
+ * stimulus page, and a decoder of captured bytes that shares no code with the tools.
  */
 #ifndef TRACE_DEVICE_H
 #define TRACE_DEVICE_H
@@ -26,7 +25,7 @@
 #define BIT64(n)	(1ull << (n))
 
 /*
- * A test that takes longer has hung. This does not measure speed: on a loaded host an emulator
+ * A test that takes longer has hung. The limit does not test speed: on a loaded host, an emulator
  * takes ten times as long.
  */
 #ifdef TEST_TIMEOUT_DEFAULT
@@ -132,7 +131,7 @@ int trace_wait(pid_t child);
 #define TRACE_TCODE_CORRELATION	33
 #define TRACE_TCODE_SYNC	35
 
-/* Values of a synchronisation message. */
+/* Values of a synchronization message. */
 #define TRACE_VALUE_ON		2
 #define TRACE_VALUE_OFF		3
 
@@ -141,7 +140,7 @@ int trace_wait(pid_t child);
  * @tcode:	TRACE_TCODE_*, or the code of another instruction trace message
  * @src:	source, or 0 in a stream without sources
  * @tag:	channel * 4 + offset of the store, for data messages
- * @value:	stored value; for a synchronisation, TRACE_VALUE_*; for Ownership, the process field
+ * @value:	stored value; for a synchronization, TRACE_VALUE_*; for Ownership, the process field
  * @full:	the message has a full address: a Sync message of instruction trace
  * @address:	full address
  * @timed:	the message has a timestamp

@@ -67,7 +67,7 @@ bool monitor_open(void)
 	from = to < 0 ? NULL : fdopen(to, "r");
 	if (!from)
 		err(1, "%s", path);
-	/* The reply is an error if an earlier program has already negotiated capabilities. */
+	/* The reply is an error if an earlier program has negotiated capabilities. */
 	dprintf(to, "{\"execute\":\"qmp_capabilities\"}\n");
 	answer(line, sizeof(line));
 	return true;

@@ -10,7 +10,7 @@
 
 #include "trace_device.h"
 
-/* The channel used for stores. */
+/* Channel used for stores. */
 #define TRACE_CHANNEL	6
 
 /* Stimulus registers that instruction trace uses for Ownership messages. */

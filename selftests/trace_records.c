@@ -347,7 +347,7 @@ int trace_records(int fd, struct trace_totals *totals,
 	if (size < 0)
 		rc = -1;
 	for (i = 0; !rc && !trace_sink(fd, i, &sink); i++) {
-		/* Of a running capture, decode what has been read. */
+		/* If the capture is running, decode the bytes that have been read. */
 		if (sink.offset > (size_t)size)
 			rc = -1;
 		else if (sink.bytes > (size_t)size - sink.offset)

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests recordings of parts of a run. Prints TAP.
 #
-# record --snapshot --trigger and --slower-than: the one slow request in 10,000 is caught, and its
-# trace shows why it is slow. Also tests the Nth call, shared objects (including those loaded with
-# dlopen()), threads, recursion, reports of losses, and refusals. record --from, --to and --depth:
-# only calls within a function or up to a depth are recorded, in each thread, and each output
-# reports this. record --auto-filter: invalid uses are refused.
+# record --snapshot --trigger and --slower-than: the one slow request in 10,000 causes a snapshot,
+# which shows why the request is slow. Also tests the Nth call, shared objects (including those
+# loaded with dlopen()), threads, recursion, reports of losses, and refusals. record --from, --to
+# and --depth: only calls within a function or up to a depth are recorded, in each thread, and each
+# output reports this. record --auto-filter: invalid uses are refused.
 #
 #	triggers.sh BUILD
 
@@ -16,8 +16,8 @@ build=$1
 out=$build/triggers
 . selftests/record/suite.sh
 
-# Instructions are counted, so that the host's load does not affect times. Only one hart is online,
-# because the emulator then runs harts in turn, for milliseconds at a time.
+# The board counts instructions, so that the host's load does not affect times. Only one hart is
+# online, because the emulator then runs harts in turn, for milliseconds at a time.
 board fpga --icount --append maxcpus=1 -- '
 snap() { name=$1; shift; run $name sifive-trace record -C 0 --calls --snapshot -o $name.rtd "$@"; }
 snap slow -b 16M --slower-than request:2ms $p/stalls
@@ -63,8 +63,8 @@ for i in 1 2 3 4 5 6; do
 done
 wait $command; kill $others
 
-# late NAME COMMAND: record a program that loads the object later; it calls the object once the
-# probes are set.
+# late NAME COMMAND: record a program that loads the object later, and calls it once the probes are
+# set.
 late() {
 	name=$1; shift; rm -f /tmp/go
 	"$@" $p/plugins $p/plugin.so /tmp/go >$name.txt 2>$name.err & command=$!
@@ -114,11 +114,11 @@ for meta in "$out"/slow.rtd.[0-9]*.meta; do
 		slow=$(basename "${meta%.rtd*}").rtd.$(basename "${meta%.meta}" | sed 's/.*\.//')
 done
 [ -n "$slow" ]
-result $? "--slower-than: the one slow request of 10,000 is caught"
+result $? "--slower-than: the one slow request in 10,000 causes a snapshot"
 slow=${slow:-slow.rtd.1}
 host export --format folded "$out/$slow" | sed -E 's/ \((inferred|partial)\)//g' |
 	grep -q 'request;grow;insert [0-9]'
-result $? "--slower-than: the snapshot shows what the request called"
+result $? "--slower-than: the snapshot shows the request's calls"
 host decode --format instructions "$out/$slow" | grep -q 'insert.*stalls\.c:[0-9]'
 result $? "--slower-than: the snapshot shows the line of each instruction"
 python3 - "$out/$slow.meta" <<'PYTHON'
@@ -179,9 +179,9 @@ result $? "--trigger: a function of a shared object causes a snapshot"
 says static "main: 1 call, 1 trigger: 1 snapshot" "--trigger: a call in a static program causes a snapshot"
 [ "$(number recursion ackermann)" = "$(awk '$4 == "ackermann" { n += $5 } END { print n }' \
 	"$out/recursion.txt")" ] && ! grep -q 'did not return' "$out/recursion.err"
-result $? "--slower-than: each return from a recursive call is recognised"
+result $? "--slower-than: each return from a recursive call is recognized"
 [ "$(number tail answer)" = 1 ] && ! grep -q 'not return' "$out/tail.err"
-result $? "--slower-than: the end of a call that jumps to another function is recognised"
+result $? "--slower-than: the end of a call that jumps to another function is recognized"
 status left 0 "--slower-than: C++ exceptions pass through a probed function"
 says left "again: 6 calls did not return" "calls that are left by exceptions are counted"
 [ "$(number everything request)" -gt 10000 ]
@@ -350,7 +350,7 @@ meta part 'm["part"] == {"from": "ackermann"}' "--from: the function is in the s
 host report "$out/part.rtd" | grep -q '^Trace covers all of .*; contains calls of each thread only from a call to ackermann until it returns'
 result $? "--from: report prints that the trace covers a part"
 [ "$(calls part-sum)" = "$(of plain cube square sum)" ]
-result $? "--from: calls outside of the function's calls are not recorded"
+result $? "--from: calls outside the function's calls are not recorded"
 [ "$(calls part-filter)" = "$(of plain cube)" ]
 result $? "--from: -F selects among the calls in the part"
 [ "$(calls part-threads)" = "$(of threads branch leaf)" ]
@@ -440,7 +440,7 @@ result $? "--depth applies to each thread"
 [ "$(outermost plain 3)" = "$(outermost depth-join 99)" ]
 result $? "--depth and --children: the outermost calls are recorded"
 [ "$(calls depth-jumps)" = "$(printf 'jumps 1\nleaf 1\nleave 9\nmain 1')" ]
-result $? "--depth: calls that longjmp() has left no longer count"
+result $? "--depth: calls that longjmp() has left do not count"
 [ "$(calls depth-part)" = "sum 2" ]
 result $? "--from and --depth: the depth counts from the call that --from names"
 [ "$(calls depth-filter)" = "ackermann 1" ]

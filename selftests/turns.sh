@@ -35,11 +35,11 @@ rec long --turn 51ms -e \$twelve \$p/steady
 for t in turns hart raw ring; do
 	status $t 0 "$t: twelve events on six counters are recorded"
 	meta $t '[c["turn"] for c in m["counters"] if "turn" in c] == 6 * [1] + 4 * [2]' \
-		"$t: the side-car file says which events were counted in which turn"
+		"$t: the side-car file contains the turn of each event"
 done
 meta turns 'm["turn_us"] == 4000' "turns: by default, a turn takes 4 ms"
 meta raw 'm["turn_us"] == 1000' "raw: turns are as long as --turn requests"
-meta turns 'm["count_type"] == 2' "turns: counts are DeltaXOR, because differences do not show the turn"
+meta turns 'm["count_type"] == 2' "turns: counts are DeltaXOR, because differences do not contain the turn"
 meta raw 'm["count_type"] == 0' "raw: the counts are Raw, as --count requests"
 
 report() { host report --json "$out/$1.rtd" >"$out/$1.json"; }
@@ -59,7 +59,7 @@ scales turns r2 r2:u r1 r1:u
 host report "$out/turns.rtd" >"$out/turns.report"
 grep -qE ' ~[0-9.]+[kMG]? +~[0-9.]+[kMG]?  work$' "$out/turns.report" &&
 	grep -q 'Scaled, because the events took turns' "$out/turns.report"
-result $? "report marks scaled counts, and reports the share that was counted and the error of totals"
+result $? "report marks scaled counts, and prints the share that was counted and the error of totals"
 host report --csv "$out/turns.rtd" | head -n 1 | grep -q ',r2:self,r2:self:share,'
 result $? "report --csv: the share that was counted follows each scaled count"
 host report --csv --diff "$out/turns.rtd" "$out/turns.rtd" | head -n 1 |
@@ -85,7 +85,7 @@ result $? "export reports that counts of turns are omitted"
 for f in "export --format dqr -o $out/turns.dqr" "decode --format perf -o $out/turns.perf"; do
 	! command $f "$out/turns.rtd" >/dev/null 2>"$out/refused.err" &&
 		grep -q "events took turns on the counters" "$out/refused.err"
-	result $? "${f%% -o*} refuses counts that it would show as those of one event"
+	result $? "${f%% -o*} refuses counts of several events, which it would attribute to one"
 done
 host decode --values delta "$out/turns.rtd" >"$out/turns.decode"
 grep -E ' exit .* heavy' "$out/turns.decode" | grep -qE ' - +- '
@@ -103,5 +103,5 @@ refused short 2 "1ms to 50ms" "--turn of less than 1 ms is refused"
 refused long 2 "1ms to 50ms" "--turn of more than 50 ms is refused"
 
 selftests/format/compare.py "$build/sifive-trace" "$out"/*.rtd
-result $? "a reader written from the format's description reads the same records as the command from all traces"
+result $? "a reader written from the format's description reads the same records from all traces as the command"
 results_end

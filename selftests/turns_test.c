@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that events take turns if there are more events than counters: each count shows the
- * turn in which it was counted, and the counts of one turn belong to one event and to this thread
- * only.
+ * Proves that events take turns if there are more events than counters: each count contains its
+ * turn, and the counts of one turn are those of one event and of this thread only.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -57,7 +56,7 @@ FIXTURE_TEARDOWN(turns)
 	close(self->fd);
 }
 
-/* Take the maximum number of events, which exceeds the number of counters of any processor. */
+/* Request the maximum number of events, which exceeds the number of counters of any processor. */
 static int take(struct _test_data_turns *self, uint32_t flags, uint32_t turn_us)
 {
 	struct sifive_trace_counters *c = &self->counters;

@@ -83,7 +83,7 @@ static uint64_t end(struct __test_metadata *_metadata, struct _test_data_unusual
 	ASSERT_EQ(0, sifive_trace_status(trace, &self->report));
 	ASSERT_EQ(0, r->flags & SIFIVE_TRACE_FULL);
 	ASSERT_EQ(0, trace_records(self->fd, &self->totals, NULL, NULL));
-	TH_LOG("records: %llu made, %llu found, %llu lost, %llu abandoned; %llu bad messages",
+	TH_LOG("records: %llu counted, %llu found, %llu lost, %llu abandoned; %llu bad messages",
 	       (unsigned long long)made, (unsigned long long)t->records,
 	       (unsigned long long)(r->lost_signals + r->lost_threads),
 	       (unsigned long long)r->lost_abandoned, (unsigned long long)t->bad);
@@ -91,8 +91,8 @@ static uint64_t end(struct __test_metadata *_metadata, struct _test_data_unusual
 }
 
 /*
- * Check that each record made, and at most @more records that the program did not count, are in the
- * trace or counted as lost. An abandoned record may be complete, and is then counted twice.
+ * Check that each record that the program has counted, and at most @more others, are in the trace
+ * or counted as lost. An abandoned record may be complete, and is then counted twice.
  */
 static void check(struct __test_metadata *_metadata, struct _test_data_unusual *self,
 		  uint64_t more)
@@ -131,7 +131,7 @@ static void tick_each(int microseconds)
 }
 
 /*
- * The last signal stops the timer, because on a slow machine the signals can take all of the CPU
+ * The last signal stops the timer, because on a slow machine, the signals can use all of the CPU
  * time.
  */
 static void on_tick(int number)
@@ -333,7 +333,7 @@ static void continue_in_background(int done)
 	_exit(0);
 }
 
-TEST_F(unusual, daemon_keeps_records_made_before_fork)
+TEST_F(unusual, daemon_keeps_records_written_before_fork)
 {
 	int done[2];
 	char byte;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that with SIFIVE_TRACE_CONFIG_WAIT, a slow reader does not cause a loss, because harts
- * that store continuously wait while there is no room; that a store stops waiting when its process
- * ends, on STOP, unbind and system sleep, and when the reader has exited; and that everything else
- * continues while stores wait.
+ * that store continuously wait while the sink has no room; that a store stops waiting when its
+ * process ends, on STOP, unbind and system sleep, and when the reader has exited; and that other
+ * operations continue while stores wait.
  *
- * TRACE_ROUNDS: number of times that the reader lets the stores wait (default 6, or 3 with
+ * TRACE_ROUNDS: number of times that the reader makes the stores wait (default 6, or 3 with
  * TRACE_PART).
  */
 #define _GNU_SOURCE
@@ -24,8 +24,8 @@
 #include "trace_more.h"
 
 /*
- * Size of the buffer. It must have room for the stores made until the driver reacts, which can take
- * long, because the host may suspend the emulator.
+ * Size of the buffer. It must hold the stores made until the driver reacts, which can take a long
+ * time, because the host may suspend the emulator.
  */
 #define BUFFER		0x400000
 #define BUFFER_LEAST	0x100000
@@ -131,7 +131,7 @@ FIXTURE_TEARDOWN(wait)
  */
 #define TURNS		2000
 
-/* Fewer turns, for stores that are to be lost. */
+/* Fewer turns, for stores whose loss is intended. */
 #define TURNS_FAST	100
 
 static unsigned int turns;
@@ -327,7 +327,7 @@ TEST_F(wait, slow_reader_loses_nothing)
 	struct sifive_trace_status status;
 
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
-	/* From now on, the sink has a reader, even if it is slow. */
+	/* After this point, the sink has a reader, even if it is slow. */
 	ASSERT_EQ(1, read_some(self));
 	start_writers(_metadata, self);
 	for (i = 0; i < rounds; i++) {
@@ -521,8 +521,8 @@ TEST_F(wait, process_with_waiting_store_can_be_killed)
 }
 
 /*
- * Earlier periods without room lasted @full_ns in total. The driver measures how long stores wait:
- * on a loaded host, this test may see late that they wait.
+ * Earlier periods without room lasted @full_ns in total. The driver measures how long stores wait,
+ * because on a loaded host, this test may detect the wait late.
  */
 static void continue_without_reader(struct __test_metadata *_metadata, struct _test_data_wait *self,
 				    uint64_t full_ns)

@@ -52,7 +52,7 @@ def on_one_hart(write, at, room):
     put(at, jump(room - at))
 
 
-# There is room for more instructions, because the code is padded to a whole page.
+# More instructions fit, because the code is padded to a whole page.
 room = code.find(bytes(1024)) + 3 & ~3
 found = 0
 for at in range(0, room, 2):

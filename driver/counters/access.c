@@ -3,14 +3,14 @@
  * User-mode access to a session's counters: only for threads that have joined, and only
  * while they run on a hart where the session has counters.
  *
- * The scounteren CSR of a hart determines which counters user mode can read. It has to change with
- * each context switch, so each thread that joins gets an event of the driver's own PMU: perf adds
- * the event when the thread is scheduled in, deletes it when the thread is scheduled out, and
+ * The scounteren CSR of a hart determines which counters user mode can read. It must change at each
+ * context switch, so the driver creates an event of its own PMU for each thread that joins: perf
+ * adds the event when the thread is scheduled in, deletes it when the thread is scheduled out, and
  * removes it on exit and exec. perf creates and frees events under its own locks, which it also
  * holds around our callbacks, so the driver creates and frees events without the system's lock.
  *
- * With per-thread counts a thread also has a slot in pages mapped to user mode. The
- * slot holds the offset to add to each of the hart's counters.
+ * With per-thread counts, a thread also has a slot in pages mapped to user mode. The slot holds the
+ * offset to add to each of the hart's counters.
  */
 
 #include <linux/bitmap.h>
@@ -28,7 +28,7 @@
 
 /**
  * struct sft_thread - a thread that joined
- * @node:	entry in the list threads, or in the list leaving
+ * @node:	entry in the threads list or in the leaving list
  * @pid:	id of the thread
  * @event:	perf event that follows the thread's context switches
  * @live:	the thread's session still exists
@@ -80,7 +80,9 @@ static LIST_HEAD(leaving);
 static struct sifive_trace_slot *slot_page[SFT_SLOTS_SIZE / PAGE_SIZE];
 static DECLARE_BITMAP(slots_used, SIFIVE_TRACE_THREADS);
 
-/* Change the slot's write count, so that the thread discards offsets that it has already read. */
+/*
+ * Increment the slot's write count, so that the thread discards offsets that it has already read.
+ */
 static void count_write(struct sifive_trace_slot *slot)
 {
 	u64 *written = &slot->offset[SFT_TIMESTAMP];
@@ -173,7 +175,7 @@ static int event_init(struct perf_event *event)
 	return event->overflow_handler == no_overflow ? 0 : -EPERM;
 }
 
-/* Nothing to do: the event counts nothing, and add() starts it. */
+/* Nothing to do: the event counts nothing, and add() has started it. */
 static void no_read(struct perf_event *event)
 {
 }
@@ -294,13 +296,13 @@ void sft_access_stop(void)
 	cpumask_clear(&closed);
 }
 
-/* Called when a CPU goes offline: the session's threads now run elsewhere. */
+/* Called when a CPU goes offline: the session's threads move to other CPUs. */
 void sft_access_cpu_offline(unsigned int cpu)
 {
 	smp_call_function_single(cpu, end_on, NULL, 1);
 }
 
-/* Called after a CPU came online; its bit in sft_counters.cpus is already set. */
+/* Called after a CPU has come online and its bit in sft_counters.cpus has been set. */
 void sft_access_cpu_online(unsigned int cpu)
 {
 	smp_call_function_single(cpu, begin_on, NULL, 1);
@@ -414,8 +416,8 @@ struct sft_thread *sft_access_new(void)
 }
 
 /*
- * Let the calling thread join; if it has no entry yet, @fresh becomes its entry. Returns
- * -EAGAIN if the thread has no entry and @fresh is NULL.
+ * Add the calling thread to the session, with @fresh as its entry if it has none. Returns -EAGAIN
+ * if the thread has no entry and @fresh is NULL.
  */
 int sft_access_join(struct sft_thread *fresh, u32 *slot, struct sft_why *why)
 {
@@ -435,7 +437,7 @@ int sft_access_join(struct sft_thread *fresh, u32 *slot, struct sft_why *why)
 	return 0;
 }
 
-/* Release @fresh after joining has failed. */
+/* Release @fresh after a failed attempt to join. */
 void sft_access_discard(struct sft_thread *fresh)
 {
 	list_add(&fresh->node, &leaving);

@@ -2,10 +2,10 @@
 /*
  * Records the callers of sampled code. The driver finds them with frame pointers, or records what a
  * reader needs to find them with unwind tables: registers and a copy of the stack. A function's
- * frame pointer is the stack pointer that its caller had at the call. The function has saved the
- * return address below that position, and the caller's frame pointer below the return address. A
- * leaf function saves only the frame pointer. Only the reader, which has the programs, can tell
- * whether the return-address register is valid.
+ * frame pointer is the value of the stack pointer at the call. The function saves the return
+ * address just below that position, and the caller's frame pointer below the return address. A leaf
+ * function saves only the frame pointer. Only the reader, which has the programs, can tell whether
+ * the return-address register is valid.
  *
  * Called with interrupts disabled. The program can change its stack at any time.
  */
@@ -27,7 +27,8 @@
 #include "record.h"
 
 /*
- * Maximum plausible size of a frame, in bytes: beyond it, the value read was not a frame pointer.
+ * Maximum plausible size of a frame in bytes: a larger one means that the value is no frame
+ * pointer.
  */
 #define FRAME_MAX	SZ_1M
 
@@ -130,7 +131,7 @@ static bool is_kernel_frame(unsigned long fp, unsigned long below)
 }
 
 /*
- * Readers expect kernel addresses in the upper half, so extend the sign of a 32-bit kernel's.
+ * Sign-extend a 32-bit kernel's address, because readers expect kernel addresses in the upper half.
  * Returns false for an address that is not in the kernel.
  */
 static bool add_kernel(struct callers *list, unsigned long address)
@@ -253,9 +254,9 @@ static void record_stack(const struct sft_stream *s, const struct pt_regs *regs,
 }
 
 /*
- * Called before a sample is written: write what the setting's @flags request about the sampled
- * thread. @at: registers at the interruption; @regs: the thread's user-mode registers, or NULL if
- * it has none. Returns the address of the sample.
+ * Write the data about the sampled thread that the setting's @flags request. Called before a sample
+ * is written. @at: registers at the interruption; @regs: the thread's user-mode registers, or NULL
+ * if it has none. Returns the address of the sample.
  */
 u64 sft_record_path(const struct sft_stream *s, u32 flags, const struct pt_regs *at,
 		    const struct pt_regs *regs)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Assigns counters to events. Only firmware knows which counter can count which event,
- * so each event is tried on every free counter of every CPU. The results show whether each event
- * can have its own counter. If so, such an assignment is found regardless of the order of the
- * events.
+ * Assigns counters to events. Firmware does not report which events a counter can count, so each
+ * event is tried on every free counter of every CPU. The results show whether each event can have
+ * its own counter. If so, such an assignment is found regardless of the order of the events.
  */
 
 #include <linux/bitfield.h>
@@ -59,7 +58,7 @@ bool sft_is_firmware(const struct sifive_trace_event *ev)
 
 #define MODES	(SIFIVE_TRACE_EVENT_NO_USER | SIFIVE_TRACE_EVENT_NO_KERNEL)
 
-/* Check an array entry, which may be unused, for unknown flags. */
+/* Check an array entry, used or not, for unknown flags. */
 int sft_choose_unused(const struct sifive_trace_event *ev, u32 at,
 		      struct sft_why *why)
 {
@@ -247,11 +246,11 @@ static int choose_pinned(struct sft_choice *ch, const struct sifive_trace_event 
 {
 	if (ev->flags)
 		return sft_fail(why, -EOPNOTSUPP,
-				"event %u: without Sscofpmf no counter can distinguish user mode from the kernel",
+				"event %u: without Sscofpmf, no counter can distinguish user mode from the kernel",
 				at);
 	if (!mask)
 		return sft_fail(why, -EOPNOTSUPP,
-				"event %u: without Sscofpmf only cycles and instructions can be counted alongside perf",
+				"event %u: without Sscofpmf, only cycles and instructions can be counted alongside perf",
 				at);
 	/* perf would crash if it read a counter that is not delegated. */
 	if (ch->known & ~ch->readable)

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A session's counters. With Sscofpmf they are requested from firmware, which
- * grants a programmable counter to one owner only, but a fixed counter to
- * every caller, so the driver withholds the session's fixed counters from perf.
- * Without Sscofpmf, perf provides the counters through pinned events. In both
- * cases, a counter has the same number on every hart of the session, user mode
- * can read it until the session ends, and a counter that stops counting is
- * reported.
+ * A session's counters. With Sscofpmf, the driver requests them from firmware. Firmware grants a
+ * programmable counter to a single owner, but a fixed counter to every caller, so the driver
+ * withholds the session's fixed counters from perf. Without Sscofpmf, perf provides the counters
+ * through pinned events. In both cases, a counter has the same number on every hart of the session,
+ * user mode can read it until the session ends, and a counter that stops counting is reported.
  */
 
 #include <linux/bitfield.h>
@@ -37,7 +35,7 @@ static DEFINE_PER_CPU(u64 [SIFIVE_TRACE_MAX_COUNTERS], seen_before);
  * @c:		the counter
  * @value:	start value
  * @error:	error from firmware
- * @why:	reason why the counter no longer counts, or NULL
+ * @why:	reason why the counter has stopped counting, or NULL
  * @ours:	no other user has stopped or restarted the counter
  */
 struct request {
@@ -120,7 +118,7 @@ static void take_here(void *arg)
 	sft_counters_note(r->c->counter, r->value);
 }
 
-/* Save the current value, to detect that the counter has fallen below it. */
+/* Save the current value, so that a later decrease can be detected. */
 static void note_here(void *arg)
 {
 	struct request *r = arg;
@@ -131,8 +129,8 @@ static void note_here(void *arg)
 /*
  * Return whether a counter is still running undisturbed. A counter that another user has restarted
  * is below its last value, or about half its range above that value, because perf starts counters
- * there. sft_sbi_runs() does not work for firmware counters, because OpenSBI lets a running one be
- * started, so these are only read.
+ * there. Firmware counters are only read: sft_sbi_runs() does not work for them, because OpenSBI
+ * does not refuse to start one that is running.
  */
 static void check_here(void *arg)
 {
@@ -153,7 +151,7 @@ static void check_here(void *arg)
 	}
 }
 
-/* A restarted counter now belongs to another user, so leave it alone. */
+/* Do not stop a counter that another user has restarted. */
 static void release_here(void *arg)
 {
 	struct request *r = arg;
@@ -394,9 +392,9 @@ static int no_firmware(u32 at, struct sft_why *why)
 }
 
 /*
- * Take a firmware counter; all can count any firmware event. OpenSBI counts an event on the first
- * counter that is configured for it, so the session takes the first counters, which perf cannot
- * displace.
+ * Take a firmware counter; each of them can count any firmware event. OpenSBI counts an event on
+ * the first counter that is configured for it, so the session takes the first counters, which perf
+ * cannot displace.
  */
 static int take_firmware(struct sifive_trace_event *ev, u32 at, struct sft_why *why)
 {
@@ -649,7 +647,7 @@ void sft_counters_resume(void)
 	sft_access_resume();
 }
 
-/* Called when a CPU goes offline: the session has no counters on it until it is back online. */
+/* Called when a CPU goes offline: the session has no counters on it until it is online again. */
 void sft_counters_cpu_offline(unsigned int cpu, struct sft_why *why)
 {
 	unsigned int i;
@@ -665,9 +663,9 @@ void sft_counters_cpu_offline(unsigned int cpu, struct sft_why *why)
 }
 
 /*
- * Called after a CPU came online. Its counters continue from their last values, so that
- * differences from earlier reads remain correct. Does nothing if the CPU already has its
- * counters, for example if only its stream failed to restart.
+ * Called after a CPU has come online. Its counters continue from their last values, so that
+ * differences from earlier reads remain correct. Does nothing if the CPU already has its counters,
+ * for example if only its stream failed to restart.
  */
 void sft_counters_cpu_online(unsigned int cpu)
 {
@@ -692,7 +690,7 @@ static void suspend(struct sft_counters *earlier)
 {
 	unsigned int cpu;
 
-	/* If the call fails, its error message includes any loss. */
+	/* A loss detected here is part of the error message if the call fails. */
 	for_each_cpu(cpu, &sft_counters.cpus)
 		check_cpu(cpu);
 	sft_access_suspend();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A session's counters: where they come from, their assignment to events, who may read
- * them, and the records that the kernel writes with them.
+ * A session's counters: their sources, their assignment to events, access to them, and the records
+ * that the kernel writes.
  */
 #ifndef SFT_COUNTERS_H
 #define SFT_COUNTERS_H
@@ -193,8 +193,8 @@ struct sft_following {
 /**
  * struct sft_probe - a probe on a tracepoint
  * @name:	name of the tracepoint
- * @function:	the probe
- * @first:	it runs before probes without this flag
+ * @function:	function that the tracepoint calls
+ * @first:	the probe runs before probes without this flag
  * @at:		the tracepoint while the probe is registered, or NULL
  */
 struct sft_probe {
@@ -368,7 +368,7 @@ void sft_sampling_status(struct sifive_trace_status *status);
 void sft_sampling_exit(void);
 
 /*
- * Return whether the kernel may store to an encoder whose stream ends in @owner's sink. It may not
+ * Return whether the kernel may store to an encoder whose stream ends in @owner's sink. It must not
  * if the sink is full or has failed, or if stores to the sink wait.
  */
 static inline bool sft_sampling_has_room(const struct sft_encoder *e,
@@ -386,7 +386,7 @@ void sft_probes_remove(struct sft_probe *probe, unsigned int count, bool (*wante
 void sft_probes_forget(void);
 void sft_probes_own(struct sft_pids *processes);
 
-/* Return the id of a thread as the process that called START sees it, or 0 if it has none. */
+/* Return a thread's id in the pid namespace of START's caller, or 0 if it has none there. */
 static inline pid_t sft_probes_id(struct task_struct *task)
 {
 	struct pid_namespace *ids = READ_ONCE(sft_probes.ids);
@@ -404,9 +404,9 @@ void sft_pids_put(struct sft_pids *pids);
 bool sft_processes_find(const struct sft_processes *set, const struct pid *process);
 
 /*
- * Return whether a process is in the set. The set is usually one process, which needs no lookup in
- * the table. Called in a probe or within an RCU read-side critical section; @process may be NULL
- * only if the set is not empty.
+ * Return whether a process is in the set. The set usually consists of one process, which needs no
+ * lookup in the table. Called in a probe or within an RCU read-side critical section; @process may
+ * be NULL only if the set is not empty.
  */
 static __always_inline bool sft_processes_have(const struct sft_processes *set,
 					       const struct pid *process)

@@ -91,7 +91,10 @@ void sft_sbi_release(unsigned long index)
 		  SBI_PMU_STOP_FLAG_RESET, 0, 0, 0);
 }
 
-/* Return whether a counter is running. Tries to start it, which fails if it already runs. */
+/*
+ * Return whether a counter is running. Tries to start the counter, which fails if it is already
+ * running.
+ */
 bool sft_sbi_runs(unsigned long index)
 {
 	long error = sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_START, index, 1, 0,

@@ -49,7 +49,9 @@ static bool is_wanted(struct task_struct *task)
 	       (!READ_ONCE(until_exec) && sft_processes_have(&traced, task_tgid(task)));
 }
 
-/* Called when this hart runs thread @now, or 0 if it is not traced, and will switch to @task. */
+/*
+ * Called while this hart runs thread @now, or 0 if it is not traced, before it switches to @task.
+ */
 static void trace(struct hart *h, pid_t now, struct task_struct *task)
 {
 	bool wanted = is_wanted(task);
@@ -101,7 +103,7 @@ static void executed(void *unused, struct task_struct *task, pid_t old,
 	local_irq_restore(flags);
 }
 
-/* The thread's record of a context switch follows in the part in which the thread leaves. */
+/* These probes run first, so the record of a context switch follows the end of the part. */
 static struct sft_probe probes[] = {
 	{ .name = "sched_switch", .function = switched, .first = true },
 	{ .name = "sched_process_fork", .function = forked },

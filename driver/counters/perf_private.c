@@ -141,8 +141,8 @@ static void find_driver(void)
 }
 
 /*
- * Return whether hardware events are the SBI driver's in a known layout. Called with the system
- * locked.
+ * Return whether hardware events are the SBI driver's and their layout is known. Called with the
+ * system locked.
  */
 bool sft_perf_known(void)
 {
@@ -216,8 +216,8 @@ bool sft_perf_cpu_gone(const struct perf_event *event)
 }
 
 /*
- * Return what a sampling event has counted since the previous call for that event. Called by the
- * event's handler, after perf has read the counter.
+ * Return a sampling event's increment since the previous call for that event. Called by the event's
+ * handler, after perf has read the counter.
  */
 u64 sft_perf_counted(struct perf_event *event)
 {

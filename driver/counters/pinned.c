@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counters without Sscofpmf. Firmware would give the session's fixed counters to perf as well, so
- * a pinned kernel perf event on each CPU makes perf itself hold the fixed counter for the session.
- * Firmware then counts cycles and instructions on their fixed counters only. So an event never
- * moves to another counter, but only one event can count cycles, and only one can count
+ * Counters without Sscofpmf. Firmware would give the session's fixed counters to perf as well, so a
+ * pinned kernel perf event on each CPU makes perf itself hold the fixed counter for the session.
+ * Firmware then counts cycles and instructions on their fixed counters only. An event therefore
+ * never moves to another counter, but only one event can count cycles, and only one can count
  * instructions.
  *
- * Locking: everything here is called with the system locked, even from the callback of a CPU
- * that goes offline, which holds the CPU hotplug lock. Creating an event takes the hotplug lock
- * if it enables a static key. CPU events without task, cgroup and branch stack enable none;
- * events of tasks must not be created with the system locked.
+ * Locking: all functions here are called with the system locked, even from the callback of a CPU
+ * that goes offline, which holds the CPU hotplug lock. Creating an event takes the hotplug lock if
+ * it enables a static key. CPU events without task, cgroup and branch stack enable none; events of
+ * tasks must not be created with the system locked.
  */
 
 #include <linux/cred.h>

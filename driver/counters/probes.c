@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Shared by the probes of the scheduler's tracepoints: registration, the processes that
- * START records, and ids of threads as START's caller sees them. Probes are registered and
+ * Shared by the probes of the scheduler's tracepoints: registration, the processes that START
+ * records, and thread ids in the pid namespace of START's caller. Probes are registered and
  * unregistered without the system's lock, because both wait for CPU hotplug.
  */
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The processes whose threads are recorded: the list that START has made, and a table that the
+ * The processes whose threads are recorded: the list that START creates, and a table that the
  * probes on the scheduler's tracepoints read without a lock. An entry of the table is replaced only
  * after its process has ended, and is reset to NULL only when the whole table is cleared.
  */
@@ -20,10 +20,10 @@
 #define BUCKET		16
 #define BUCKET_BITS	9
 
-/* Maximum number of ended processes whose references wait to be dropped. */
+/* Maximum number of references to ended processes that have not been released yet. */
 #define ENDED		64
 
-/* Replaced entries, kept because the last put_pid() may sleep, and a probe must not. */
+/* Replaced entries, kept because the last put_pid() may sleep, which a probe must not do. */
 static struct pid *ended[ENDED];
 static unsigned int ended_count;
 static DEFINE_RAW_SPINLOCK(lock);
@@ -195,7 +195,9 @@ int sft_processes_own(struct sft_processes *set, const struct sft_pids *processe
 {
 	struct pid **entry;
 
-	/* Programs may call START often, and replacing the table takes a grace period. */
+	/*
+	 * Keep the same set: programs may call START often, and a replacement takes a grace period.
+	 */
 	if (is_same(set, processes))
 		return 0;
 	entry = kvcalloc(BUCKET << BUCKET_BITS, sizeof(*entry), GFP_KERNEL);
@@ -230,7 +232,7 @@ void sft_processes_forget(struct sft_processes *set)
 	free_entries(entry);
 }
 
-/* No probes that could replace an entry are left. */
+/* No probe that could replace an entry remains. */
 void sft_processes_flush(void)
 {
 	flush_work(&put_work);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Withholds a session's fixed counters from perf. If no programmable counter is free, firmware
- * gives a fixed counter to every caller that asks for cycles or instructions, even if that counter
+ * gives a fixed counter to every caller that requests cycles or instructions, even if that counter
  * is in use. The kernel's driver would then count on the session's counter, and stop it. To prevent
  * this, the session's counters are removed from that driver's mask of usable counters.
  *

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Records written by the kernel: perf interrupts a thread on a timer or on a counter's overflow,
- * and the thread's address and counts go to the hart's encoder, on a dedicated stimulus register.
+ * and the handler stores the thread's address and counts to a dedicated stimulus register of the
+ * hart's encoder.
  *
  * A hart's stream is accessed only on that hart, with interrupts disabled. Events are
  * created after START and released after STOP without the system's lock, because perf
@@ -90,9 +91,9 @@ static u64 width_mask(unsigned int n)
 }
 
 /*
- * Read this CPU's counters, by number; returns false if one cannot be read. With
- * per-thread counts a stream contains records of many threads, so each record adds what its thread
- * has counted since that thread's last record.
+ * Read this CPU's counters, by number; returns false if one cannot be read. With per-thread counts,
+ * a stream contains records of many threads, so each record adds its thread's counts since that
+ * thread's last record.
  */
 static bool read_counters(struct hart *h, u64 *now)
 {
@@ -132,7 +133,7 @@ static void read_base(const struct hart *h, u64 *now)
 	}
 }
 
-/* Add what the interrupting event has counted: a period, or more if the interrupt is late. */
+/* Add the increment of the interrupting event: one period, or more if the interrupt is late. */
 static void add_sampled(struct hart *h, struct perf_event *event, u64 *now)
 {
 	unsigned int n;
@@ -481,8 +482,8 @@ int sft_sampling_make(struct sft_following *to)
 }
 
 /*
- * Called when the events exist, or creation failed with @err. If sampling has ended since creation
- * began, the events are not used: another START will create new ones.
+ * Called when the events have been created, or creation has failed with @err. If sampling has ended
+ * since creation began, the events are not used: another START will create new ones.
  */
 int sft_sampling_adopt(struct sft_following *to, int err, struct sft_why *why)
 {
@@ -534,7 +535,7 @@ void sft_sampling_check(struct sft_why *why)
 	sft_add(why, "sampling lost its counter to another event: samples are missing");
 }
 
-/* Sampling has ended, by STOP or otherwise. Called with the system locked. */
+/* Called with the system locked when sampling has ended, by STOP or otherwise. */
 void sft_sampling_unfollow(void)
 {
 	WRITE_ONCE(generation, generation + 1);
@@ -682,8 +683,8 @@ void sft_sampling_cpu_offline(unsigned int cpu)
 }
 
 /*
- * Called after a CPU came online: its stream continues with a header. During a pause, the stream
- * continues when the pause ends.
+ * Called after a CPU has come online: its stream continues with a header. During a pause, the
+ * stream continues when the pause ends.
  */
 void sft_sampling_cpu_online(struct sft_encoder *e)
 {
@@ -691,7 +692,7 @@ void sft_sampling_cpu_online(struct sft_encoder *e)
 		smp_call_function_single(e->cpu, begin_here, e, 1);
 }
 
-/* Clear the setting: for new counters or another session. */
+/* Clear the setting, for new counters or another session. */
 void sft_sampling_release(void)
 {
 	sft_sampling_stop();

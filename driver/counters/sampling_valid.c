@@ -55,7 +55,7 @@ static int check_sampled(const struct sifive_trace_sampling *arg, struct sft_why
 	    ev->data == by->data && ev->flags == (by->flags | SIFIVE_TRACE_EVENT_OF_SAMPLES))
 		return 0;
 	return sft_fail(why, -EINVAL,
-			"COUNTERS left type %u, code %#x, data %#llx to sampling: sample by it",
+			"COUNTERS left type %u, code %#x, data %#llx to sampling: sample that event",
 			ev->type, ev->code, ev->data);
 }
 
@@ -100,7 +100,7 @@ int sft_sampling_valid(struct sifive_trace_sampling *arg, struct sft_why *why)
 			    PERIOD_MIN_USER : PERIOD_MIN);
 	if (!(sft_counters_available() & SIFIVE_TRACE_INFO_COUNTERS))
 		return sft_fail(why, -EOPNOTSUPP,
-				"without Sscofpmf no counter interrupts: sample by time");
+				"without Sscofpmf, no counter interrupts: sample by time");
 	if (sft_is_timestamp(&arg->event))
 		return sft_fail(why, -EOPNOTSUPP,
 				"the timestamp does not interrupt: sample by time");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Context switches: when a thread of the session starts or stops running on a hart, a probe on the
- * scheduler's tracepoint writes a record to the hart's encoder, on a dedicated stimulus register.
+ * scheduler's tracepoint writes a record to a dedicated stimulus register of the hart's encoder.
  * Documentation/trace-format.rst describes the records.
  *
  * A hart's stream is accessed only on that hart, with interrupts disabled.
@@ -86,7 +86,7 @@ static noinline void put_mark(struct hart *h, pid_t running)
 	h->written++;
 }
 
-/* Return whether there is room for @count records; writes BEGIN before them if it is due. */
+/* Return whether the sink has room for @count records. Writes BEGIN first if it is due. */
 static __always_inline bool can_put(struct hart *h, unsigned int count, pid_t running)
 {
 	if (unlikely(!sft_sampling_has_room(h->encoder, h->owner))) {
@@ -155,9 +155,7 @@ static noinline void change_slowly(struct hart *h, u8 kind, struct task_struct *
 	change(h, kind, next);
 }
 
-/*
- * A thread that calls execve() takes over the id of its process, so its old id has ended.
- */
+/* A thread that calls execve() assumes the id of its process, so its old id is invalid. */
 static void take_over(struct hart *h, struct task_struct *task)
 {
 	change_slowly(h, SIFIVE_TRACE_SWITCH_EXITED, task);
@@ -359,13 +357,12 @@ int sft_switches_probe(u32 flags, struct sft_why *why)
 	return ret;
 }
 
-/* The setting that the latest one replaced. */
+/* The setting before the current one. */
 static struct sifive_trace_switches earlier;
 
 /*
- * Return to the previous setting, because the probes for @arg cannot be registered. Returns true
- * if another thread has already started a capture; no more switches are recorded in that
- * capture.
+ * Restore the previous setting, because the probes for @arg cannot be registered. Returns true if
+ * another thread has already started a capture; no more switches are recorded in that capture.
  */
 bool sft_switches_undo(const struct sifive_trace_switches *arg)
 {
@@ -449,9 +446,9 @@ static bool begins_on(unsigned int cpu)
 }
 
 /*
- * Set whether CPUs whose streams do not begin count the switches that they do not record. Called
- * before any stream begins. CPUs whose streams are about to begin must not count, because a single
- * unrecorded switch makes all times uncertain.
+ * Set whether CPUs that do not record switches count them. Called before any stream begins. CPUs
+ * whose streams are about to begin must not count, because a single unrecorded switch makes all
+ * times uncertain.
  */
 static void set_unseen(bool on)
 {

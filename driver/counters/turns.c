@@ -5,10 +5,11 @@
  * joined threads on a hart.
  *
  * The upper bits of each count contain its turn (SIFIVE_TRACE_TURN_BITS), because the counter
- * starts at that value. So a record needs no extra instruction, a record is correct even if the
- * turn changes between two of its reads, and the reader need not know the order of changes and
- * records. A timer interrupt changes the turn. It does not restart a thread's restartable sequence,
- * so its handler must not write the thread's offsets; instead it sets the counters to match them.
+ * starts at that value. A record therefore needs no extra instruction, and is correct even if the
+ * turn changes between two of its reads. The reader needs no information about the order of changes
+ * and records. A timer interrupt changes the turn. The interrupt does not restart a thread's
+ * restartable sequence, so its handler must not change the thread's offsets. It sets the counters
+ * to match them instead.
  */
 
 #include <linux/hrtimer.h>
@@ -145,8 +146,8 @@ static enum hrtimer_restart over(struct hrtimer *timer)
 
 /*
  * Called when a thread that has joined begins to run here. @own: the thread's turns, or NULL to use
- * the hart's turns. @offset is what the thread adds to the counters until sft_turns_end(); the
- * caller sets it after this call, to continue the thread's counts. Called with interrupts disabled.
+ * the hart's turns. The thread adds @offset to the counters until sft_turns_end(); the caller sets
+ * it after this call, to continue the thread's counts. Called with interrupts disabled.
  */
 void sft_turns_begin(struct sft_turn *own, const u64 *offset)
 {
@@ -177,7 +178,7 @@ void sft_turns_end(void)
 	left = ktime_to_ns(hrtimer_get_remaining(&h->timer));
 	/* This cannot deadlock, because the timer's function runs only on this CPU. */
 	hrtimer_cancel(&h->timer);
-	/* Otherwise the timer might never fire for a thread that runs only for very short times. */
+	/* Otherwise, the timer might never expire for a thread whose runs are all very short. */
 	if (left < LEAST_NS) {
 		next(h);
 		left = 0;
@@ -186,7 +187,9 @@ void sft_turns_end(void)
 	h->now = NULL;
 }
 
-/* Called when a counter was taken on this CPU, so the turn that the counters count is unknown. */
+/*
+ * Called when a counter was taken on this CPU, so the turn to which the counters belong is unknown.
+ */
 void sft_turns_forget(void)
 {
 	this_cpu_write(here.counting, NO_TURN);

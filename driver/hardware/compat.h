@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Everything that depends on the kernel's version; 6.1 is the oldest supported. */
+/* All code that depends on the kernel's version. The oldest supported version is 6.1. */
 #ifndef SIFIVE_TRACE_COMPAT_H
 #define SIFIVE_TRACE_COMPAT_H
 

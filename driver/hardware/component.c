@@ -90,7 +90,7 @@ void sft_component_control(struct sft_component *c, u32 control)
 	sft_write(c, TR_CONTROL, control);
 }
 
-/* The sink field of a component with a single sink kind may read 0. */
+/* The sink field of a component with a single sink kind may read as 0. */
 static bool sink_selected(const struct sft_component *c, u32 control)
 {
 	u32 kind = FIELD_GET(TR_CONTROL_SINK, control);

@@ -51,7 +51,7 @@ void sft_encoder_check(struct sft_encoder *e)
 }
 
 /*
- * Like sft_encoder_check(), and check whether a program has changed the instruction mode. Runs
+ * Like sft_encoder_check(), but also check whether a program has changed the instruction mode. Runs
  * on the encoder's hart.
  */
 void sft_encoder_look(struct sft_encoder *e)

@@ -20,7 +20,7 @@ unsigned int sft_funnel_distance(const struct sft_component *f)
 	return n;
 }
 
-/* Pass input on to the funnel's sink. */
+/* Forward the funnel's input to its sink. */
 int sft_funnel_start(struct sft_component *f, struct sft_why *why)
 {
 	return sft_component_set(f, TR_CONTROL_ENABLE, "enable", why);

@@ -33,7 +33,7 @@ struct sft_sample {
 };
 
 /**
- * struct sft_sink - memory that a component writes trace to
+ * struct sft_sink - memory to which a component writes trace
  * @owner:	the component with the sink registers
  * @kind:	SIFIVE_TRACE_SINK_SBA or SIFIVE_TRACE_SINK_SRAM
  * @word:	size of a sink word in bytes
@@ -217,7 +217,7 @@ struct sft_encoder {
  * @sinks:	number of sinks; 0 = never configured, or the hardware is gone
  * @watched:	the capture belongs to a session: report errors of its components
  * @running:	between START and STOP
- * @changed:	first changed component that was not reported yet, or NULL
+ * @changed:	first changed component that has not been reported yet, or NULL
  * @changed_name: name of the changed register
  */
 struct sft_capture {

@@ -114,7 +114,7 @@ static void note_change(struct sft_component *c, const char *name)
 }
 
 /*
- * Return whether a program has changed the instruction mode since the last check; it has been
+ * Return whether a program has changed the instruction mode since the last check; the mode has been
  * restored.
  */
 static bool has_meddled(struct sft_component *c, const struct changes *found)

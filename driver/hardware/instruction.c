@@ -172,10 +172,10 @@ static void put_owner(const struct sft_encoder *e, u32 thread)
 }
 
 /*
- * Trace with @mode from now on, or not at all with mode 0, because the hart runs thread @now and
- * will switch to @next. @s is the encoder's sink. Called on the encoder's hart with interrupts
- * disabled, while the capture runs. Clearing teTracing ends the previous trace; setting it sends a
- * Sync message. Returns whether instructions are traced.
+ * Set the instruction mode to @mode, where 0 means no trace. Called while the hart runs thread
+ * @now, before it switches to @next. @s is the encoder's sink. The capture is running; interrupts
+ * are disabled on the encoder's hart, which is the calling one. Clearing teTracing ends the
+ * previous trace; setting it sends a Sync message. Returns whether instructions are traced.
  */
 bool sft_instruction_trace(struct sft_encoder *e, struct sft_sink *s, u32 mode, u32 now, u32 next)
 {
@@ -205,9 +205,9 @@ bool sft_instruction_changed(const struct sft_component *c)
 }
 
 /*
- * Undo a program's change of the instruction mode; returns whether there was one. Called on the
- * encoder's hart with interrupts disabled: otherwise the sink could fill before the write, and
- * the write would enable the encoder again.
+ * Undo a program's change to the instruction mode; returns whether there was one. Called on the
+ * encoder's hart with interrupts disabled: otherwise the sink could fill before the write, and the
+ * write would enable the encoder again.
  */
 bool sft_instruction_restore(struct sft_encoder *e)
 {

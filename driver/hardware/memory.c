@@ -170,7 +170,7 @@ static int out_of_reach(struct sft_sink *s, const struct reserved_mem *region,
 			u64 reach, struct sft_why *why)
 {
 	return sft_fail(why, -ENOMEM,
-			"%s: memory-region at %pa: the component reaches only up to %#llx",
+			"%s: memory-region at %pa: the component can write only up to %#llx",
 			sft_name(s->owner), &region->base, reach);
 }
 
@@ -276,7 +276,7 @@ static int allocate(struct sft_sink *s, const struct reserved_mem *pool, u64 rea
 			sft_name(s->owner), s->size, reach, most);
 }
 
-/* Get memory of at least @wanted bytes for an SBA sink whose owner is active and idle. */
+/* Obtain at least @wanted bytes of memory for an SBA sink whose owner is active and idle. */
 int sft_memory_take(struct sft_sink *s, size_t wanted, struct sft_why *why)
 {
 	bool coherent = device_get_dma_attr(s->owner->dev) == DEV_DMA_COHERENT;

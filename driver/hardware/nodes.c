@@ -19,7 +19,7 @@
  * struct refusal - a device that one of our probes has rejected
  * @node:	entry in refusals
  * @driver:	the driver whose probe has failed
- * @device:	the device's name: the device itself may be gone
+ * @device:	name of the device, which may be gone
  * @why:	the reason
  */
 struct refusal {

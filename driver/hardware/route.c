@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Routes of a capture: which encoders take part, through which funnels, into which
- * sinks. Called with the system locked.
+ * The routes of a capture: its encoders, and the funnels and sinks downstream of them. Called with
+ * the system locked.
  */
 
 #include <linux/cpu.h>

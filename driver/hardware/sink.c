@@ -13,7 +13,7 @@
 
 #include "hardware.h"
 
-/* Larger than any component's SRAM: rejects a register that reads all ones. */
+/* Larger than any component's SRAM: rejects a register that reads as all ones. */
 #define SRAM_MAX	SZ_16M
 
 /* The Error message that reports missing data; one is written for each source. */
@@ -245,7 +245,7 @@ u32 sft_sink_sum(const struct sft_sink *s)
 	return sum;
 }
 
-/* Discard what was captured. */
+/* Discard the captured data. */
 void sft_sink_lose(struct sft_sink *s)
 {
 	s->stopped_wp = 0;

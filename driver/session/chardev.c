@@ -40,7 +40,10 @@ static DEFINE_MUTEX(sink_nodes_lock);
 
 static DECLARE_WAIT_QUEUE_HEAD(pollers);
 
-/* Number of wake-ups. A reader waits only if this has not changed since it began to read. */
+/*
+ * Number of wake-ups. A reader waits only if the number has not changed since the reader began to
+ * read.
+ */
 static unsigned long wakes;
 
 static void poll_again(struct work_struct *work);
@@ -309,9 +312,8 @@ bool sft_is_device(const struct file *filp)
 }
 
 /*
- * Create or remove nodes until each possible sink has one, or remove all if
- * there is only one sink. Called without the system's lock: creating a node may
- * wait for an open() that needs it.
+ * Create or remove nodes until each possible sink has one, or remove all if there is only one sink.
+ * Called without the system's lock: creating a node may wait for an open() that needs that lock.
  */
 void sft_chardev_update(void)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Drained captures: read() returns the bytes of a running ring once and in order. The hardware has
- * no interrupt for this, so delayed work follows the write pointer. The work ends if programs are
- * the only writers and have written nothing for a while, until their next store. All functions here
- * are called with the system locked, except sft_drain_crowded(), _look() and _resume().
+ * no interrupt for this, so delayed work follows the write pointer. The work stops if only programs
+ * write to the sinks and they have written nothing for a while. Their next store restarts it. All
+ * functions here are called with the system locked, except sft_drain_crowded(), _look() and
+ * _resume().
  */
 
 #include <linux/ktime.h>
@@ -13,7 +14,7 @@
 #include "drain.h"
 
 /*
- * Poll often enough that a sink which receives this many bytes per second fills at most half its
+ * Poll often enough that a sink which receives this many bytes per second fills at most half of its
  * ring between two checks.
  */
 #define FASTEST		(200u * SZ_1M)
@@ -68,7 +69,7 @@ static void show_oldest(struct drain *d)
 	WRITE_ONCE(d->oldest, sft_drain_at(d, 0));
 }
 
-/* Account for the oldest @count unread bytes as read or lost. */
+/* Count the oldest @count unread bytes as read or lost. */
 void sft_drain_consume(struct drain *d, size_t count)
 {
 	d->fill -= count;
@@ -95,7 +96,7 @@ static void keep_look(struct drain *d)
 	d->looks++;
 }
 
-/* Account for all unread bytes as lost. @bytes: total number of lost bytes. */
+/* Count all unread bytes as lost. @bytes: total number of lost bytes. */
 static void lose(struct drain *d, u64 bytes)
 {
 	if (!d->missing) {
@@ -112,7 +113,7 @@ static void lose(struct drain *d, u64 bytes)
 }
 
 /*
- * Called when the hardware may have overwritten the whole ring: since the last check it has
+ * Called when the hardware may have overwritten the whole ring: since the last check, it has
  * written @step bytes, or a whole ring more.
  */
 static void lapped(struct drain *d, size_t step)
@@ -169,7 +170,10 @@ bool sft_drain_waited_for(const struct drain *d)
 	return sft_mapping_full() & d->sink->encoders;
 }
 
-/* Return whether to wake a sink's reader: it has enough bytes, or the sink is idle again. */
+/*
+ * Return whether to wake a sink's reader: there are enough bytes to read, or the sink is idle
+ * again.
+ */
 static bool is_worth(struct drain *d)
 {
 	bool rests = d->moved && !d->fresh;
@@ -179,7 +183,7 @@ static bool is_worth(struct drain *d)
 	       (d->fresh && d->fill >= sft.state.watermark);
 }
 
-/* Return the maximum interval between checks: a sink at full speed then fills half its ring. */
+/* Return the maximum interval between checks: a sink at full speed then fills half of its ring. */
 static unsigned long seldom(const struct sft_sink *s)
 {
 	return clamp_t(unsigned long, s->size / 2 / (FASTEST / HZ), 1, SELDOM);
@@ -317,7 +321,9 @@ void sft_drain_look(void)
 	mod_delayed_work(system_highpri_wq, &look_work, 0);
 }
 
-/* Called before stores that may be the first; the session must not be idle at once. */
+/*
+ * Called before stores that may be the first, so that the session does not become idle immediately.
+ */
 void sft_drain_resume(void)
 {
 	WRITE_ONCE(busy, jiffies);

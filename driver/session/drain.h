@@ -16,7 +16,7 @@
 /* Number of checks whose times are kept. */
 #define LOOKS		8
 
-/* A reader whose buffer has fewer bytes may get part of a message. */
+/* A reader with a buffer of fewer bytes may receive part of a message. */
 #define SMALL		64
 
 /**
@@ -26,8 +26,8 @@
  * @at:		write position of the sink at the last check
  * @fill:	number of unread bytes before @at
  * @oldest:	position of the oldest unread byte; also read without the system's lock
- * @alone:	the last time when there was a reader, or no store was waiting
- * @unattended:	stores have waited without a reader for too long
+ * @alone:	last time at which there was a reader, or no store was waiting
+ * @unattended:	stores have waited too long without a reader
  * @marked:	there is a mark
  * @mark:	position of the mark in the sink
  * @covered:	the trace bytes that the mark replaces

@@ -11,8 +11,8 @@
 #include "session.h"
 
 /*
- * Stop an encoder, and save the state of its own sink, if it has one: the registers
- * may lose power with the CPU.
+ * Stop an encoder, and save the state of its own sink, if it has one, because the registers may
+ * lose power with the CPU.
  */
 static void stop_stream(struct sft_encoder *e, struct sft_why *why)
 {

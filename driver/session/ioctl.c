@@ -19,8 +19,8 @@
 #include "session.h"
 
 /*
- * Minimum size of a sink with WAIT, and with DROP: programs learn only some time after a sink has
- * become full that they must drop records, and nothing makes their stores wait until then.
+ * Minimum size of a sink with WAIT, and with DROP: programs are informed that they must drop
+ * records only some time after a sink has become full, and until then their stores do not wait.
  */
 #define LEAST_WAIT	SZ_64K
 #define LEAST_DROP	SZ_1M
@@ -86,7 +86,7 @@ static int check_config(const struct sifive_trace_config *config,
 	return sft_instruction_valid(config, why);
 }
 
-/* Check the caller, not the file, because the descriptor may come from another process. */
+/* Check the caller, not the file, because another process may have passed the descriptor to it. */
 static int need_perfmon(const char *what, struct sft_why *why)
 {
 	return perfmon_capable() ? 0 :
@@ -208,8 +208,8 @@ static int ioctl_counters(struct sft_file *file, void *arg, struct sft_why *why)
 }
 
 /*
- * COUNTERS lets the calling thread read the counters. Join first, so that a failure
- * leaves the session's old counters in place.
+ * COUNTERS lets the calling thread read the counters. Join first, so that a failure leaves the
+ * session's current counters in place.
  */
 static int join_for_counters(struct sft_file *file, void *arg, struct sft_why *why)
 {
@@ -353,7 +353,7 @@ static int probe_switches(struct sft_file *file, void *arg, void __user *uarg,
 	return ret;
 }
 
-/* A rewind also discards what was captured before a pause. */
+/* A rewind also discards the data captured before a pause. */
 static int start(bool rewind, struct sft_why *why)
 {
 	int ret;
@@ -584,7 +584,8 @@ static int attach_mapping(struct sft_file *file, void *arg, void __user *uarg,
  * @before:	function that runs first, with the system not locked, or NULL
  * @handler:	function that runs with the system locked, on a copy of the argument
  * @after:	function that runs if @handler succeeded, with the system not locked, or NULL;
- *		gets the caller's own argument, to create a result only if it can be delivered
+ *		it receives the caller's own argument, to create a result only if it can be
+ *		delivered
  * @free:	function that frees the data kept with the argument, even after an error; or NULL
  */
 struct call {

@@ -34,9 +34,9 @@ struct page_of {
 /*
  * A copy of the state that a page fault checks, with its own lock. perf holds its locks while it
  * writes to user memory, and is called with the system locked, so mmap() and page faults must not
- * take the system's lock. While sinks are watched for room (@gated), the sinks of encoders in @full
- * have none, and stores to the pages of encoders in @held wait. While the session is @idle, no
- * stimulus page is mapped, so the next store faults and ends this state.
+ * take the system's lock. While sinks are watched (@gated), the sinks of encoders in @full have no
+ * room, and stores to the pages of encoders in @held wait. While the session is @idle, no stimulus
+ * page is mapped, so the next store faults and ends this state.
  */
 static DEFINE_MUTEX(map_lock);
 static struct {
@@ -55,10 +55,14 @@ static struct {
 static DECLARE_WAIT_QUEUE_HEAD(waiting);
 static atomic64_t waits, waited;
 
-/* Periods in which a sink has no room: number, start of the latest, total time; under map_lock. */
+/*
+ * Periods in which a sink has no room: number, start of the latest, and total time; under map_lock.
+ */
 static u64 fulls, full_since, full_ns;
 
-/* User mode writes this page, so its values are reported, but never relied on. */
+/*
+ * The driver reports this page's values, but does not rely on them, because user mode writes them.
+ */
 static struct sifive_trace_losses *losses;
 
 /* Called when the capture is freed and no program has the page mapped. */
@@ -141,7 +145,7 @@ void sft_mapping_join(struct sft_file *file)
 	sft_mapping_renew(file);
 }
 
-/* Show programs and the kernel's writers which sinks have no room. Called under map_lock. */
+/* Inform programs and the kernel's writers which sinks have no room. Called under map_lock. */
 static void set_full(u64 full, u64 held)
 {
 	u8 *bytes = (u8 *)losses + SIFIVE_TRACE_FULL_BYTES;
@@ -217,9 +221,9 @@ void sft_mapping_hold(u64 full, u64 held)
 }
 
 /*
- * Called when only programs can write to the sinks, and have not for a while: remove all stimulus
- * pages, so that the next store ends the idle state. A sink without room remains watched, because
- * programs may drop records rather than store.
+ * Called when only programs can write to the sinks, and have not done so for a while: remove all
+ * stimulus pages, so that the next store ends the idle state. A sink without room remains watched,
+ * because programs may drop records rather than store.
  */
 void sft_mapping_set_idle(void)
 {
@@ -227,7 +231,10 @@ void sft_mapping_set_idle(void)
 	if (map.owner && !map.full) {
 		unmap_mapping_range(map.owner->mapping, 0,
 				    (loff_t)SIFIVE_TRACE_MAX_ENCODERS << PAGE_SHIFT, 1);
-		/* Checks without the lock end only once no program has a page. */
+		/*
+		 * Set this last: checks without the lock may end only when no program has a page
+		 * mapped.
+		 */
 		WRITE_ONCE(map.idle, true);
 	}
 	mutex_unlock(&map_lock);

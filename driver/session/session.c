@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ownership of the hardware: one open file at a time, from CONFIG until its last
- * reference is gone. Also the events that end or interrupt a session: components are
- * bound or unbound, CPUs go offline or online, the system suspends or resumes.
+ * Ownership of the hardware by one open file at a time, from CONFIG until its last reference is
+ * gone, and the events that end or interrupt a session: binding and unbinding of components, CPU
+ * hotplug, and system suspend and resume.
  */
 
 #include <linux/capability.h>
@@ -43,7 +43,7 @@ bool sft_may_read(const struct sft_file *file)
 	return !has_secrets() && (sft.owner == file || uid_eq(file->user, sft.user));
 }
 
-/* Refuse a file that may not read the capture, with the reason. */
+/* Return an error for a file that may not read the capture, and store the reason. */
 int sft_refuse_reader(struct sft_why *why)
 {
 	if (has_secrets())

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The session: who holds the hardware and the counters, how they are used, and what programs see.
+ * The session: ownership and use of the hardware and the counters, and the interface to programs.
  *
  * A machine has one trace system: encoders and funnels are platform devices
  * that can be bound and unbound, and /dev/sifive-trace represents all of them.

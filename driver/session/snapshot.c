@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The copy of a running ring that all its readers share. The hardware keeps writing during the
- * copy, and other calls continue: the system's lock is only taken to read the write pointers. A
+ * copy, and other calls continue: the system's lock is taken only to read the write pointers. A
  * separate lock keeps the buffers from being freed: take this lock before freeing them.
  */
 

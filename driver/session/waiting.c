@@ -51,8 +51,8 @@ static bool is_needed(void)
 }
 
 /*
- * The thread. The thread runs at real-time priority, and without the system's lock, because the
- * lock's holder may have to wait for a program.
+ * The thread that watches the sinks. It runs at real-time priority, and without the system's lock,
+ * because the lock's holder may have to wait for a program.
  */
 static int watch(void *unused)
 {
