@@ -259,7 +259,7 @@ refused drained 2 "--snapshot implies --on-full wrap" "--on-full drain is refuse
 grep -q -e '--calls\[=user|kernel|all\]' "$out/help.txt"
 result $? "help shows that the value of --calls can be omitted"
 
-# joined NAME: print what joined.py finds in the trace.
+# joined NAME: print joined.py's results for the trace.
 joined() {
 	selftests/record/joined.py "$build/sifive-trace" --symfs "$out/root" "$out/$1.rtd" \
 		>"$out/$1.checks" 2>&1
@@ -297,7 +297,7 @@ for name in joined joined-btm joined-xor; do
 	holds $name intervals $runs "report prints the sums of each interval"
 	holds $name replay $runs "replay shows each record within its call"
 done
-# exports NAME: print what joined_export.py finds in the exports of the trace.
+# exports NAME: print joined_export.py's results for the exports of the trace.
 exports() {
 	mkdir "$out/$1.exports"
 	selftests/record/joined_export.py "$build/sifive-trace" "$build" "$out/$1.exports" \

@@ -633,7 +633,7 @@ TEST_F(calls, complete_if_program_drops_privileges)
 	CALLS_ARE(3 * (1 + 1) + (3 + 1));
 }
 
-/* Allow everything except ioctl(2). */
+/* Allow all system calls except ioctl(2). */
 static int forbid_calls(void)
 {
 	struct sock_filter filter[] = {

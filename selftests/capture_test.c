@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that read() returns exactly what was stored to a stimulus register between
- * START and STOP: every value with its tag, in order, from one encoder or all encoders
- * together, into either kind of sink. Also tests a full buffer, a ring, a rewind and a
- * late reader.
+ * Proves that read() returns exactly the stores to a stimulus register between START and STOP:
+ * every value with its tag, in order, from one encoder or all encoders together, into either kind
+ * of sink. Also tests a full buffer, a ring, a rewind and a late reader.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -125,7 +124,7 @@ FIXTURE_TEARDOWN(capture)
 	close(self->fd);
 }
 
-/* Read everything and decode it. */
+/* Read and decode the whole capture. */
 static void collect(struct __test_metadata *_metadata,
 		    struct _test_data_capture *self)
 {

@@ -334,7 +334,7 @@ result $? "doctor: with taskset to the CPU with an encoder, only the unbound enc
 finds none 1 "is loaded, but found no trace encoder" \
 	"echo 11000000.trace >.*/sifive-trace-encoder/bind" "a module that found no encoder is reported"
 
-# ---- what programs load ----------------------------------------------------------
+# ---- objects that programs load ----------------------------------------------------------
 
 status maps 5 "-a: a program that loads code very often runs to its end"
 sampled maps busy 20 "-a: samples in the code that this program loads last have names"
@@ -354,7 +354,7 @@ result $? "-a: the number of missed loads is reported"
 for name in full-static full-all full-dump; do
 	says $name "the buffer was full after 4096 bytes" "$name: the full buffer is reported"
 	meta $name 'm["coverage"]["full"] and m["coverage"]["buffer"] == m["coverage"]["bytes"] == 4096' \
-		"$name: the side-car file says that the buffer was full"
+		"$name: the side-car file records that the buffer was full"
 	host report "$out/$name.rtd" 2>&1 |
 		grep -q '^Trace covers the first [0-9.]* [mu]*s of [0-9.]* m*s, then the buffer was full'
 	result $? "$name: report prints the trace's coverage"
@@ -559,8 +559,8 @@ for name in stops-small:4096 stops-sram:SRAM stops-static:4096; do
 	[ -n "$(calls "${name%:*}")" ]
 	result $? "${name%:*}: the program is recorded"
 done
-meta stops-small 'm["coverage"]["full"] and m["coverage"]["buffer"] == 1024' "stops-small: the side-car file says that the buffer was full"
-meta stops-static 'm["coverage"]["full"] and m["coverage"]["buffer"] == 2048' "stops-static: the side-car file says that the buffer was full"
+meta stops-small 'm["coverage"]["full"] and m["coverage"]["buffer"] == 1024' "stops-small: the side-car file records that the buffer was full"
+meta stops-static 'm["coverage"]["full"] and m["coverage"]["buffer"] == 2048' "stops-static: the side-car file records that the buffer was full"
 [ "$(calls stops-sram)" = "$(calls plain)" ] && [ "$(calls stops-quiet)" = "$(calls plain)" ]
 result $? "stops-sram: all calls are recorded"
 [ ! -s "$out/stops-quiet.err" ]

@@ -316,7 +316,7 @@ TEST_F(counters, failed_call_keeps_current_counters)
 	EXPECT_EQ(SIGILL, trace_signal_of_counter(COUNTER_INSTRET));
 	ASSERT_EQ(0, trace_status(self->fd, &status));
 	EXPECT_EQ(0, status.counters_lost);
-	/* The counters can still be replaced or released. */
+	/* The failed call does not prevent replacing or releasing the counters. */
 	ASSERT_EQ(0, TAKE(&cycles, &dtlb));
 	EXPECT_EQ(mask, self->counters.mask);
 	EXPECT_EQ(0, take(self, NULL, 0));

@@ -787,7 +787,7 @@ TEST_F(drain, ring_small_buffer_and_sram_cannot_be_drained)
 	config.sink = SIFIVE_TRACE_SINK_SRAM;
 	EXPECT_EQ(-EINVAL, trace_config(self->s.fd, &config));
 	EXPECT_NE(NULL, strstr(trace_message(self->s.fd), "SRAM"));
-	/* The previous configuration is still in effect. */
+	/* The previous configuration remains in effect. */
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	store_values(&self->s, 0, 100);
 	ASSERT_EQ(0, trace_stop(self->s.fd));

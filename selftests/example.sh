@@ -55,7 +55,7 @@ result $? "the program writes a trace that is not empty"
 
 cat /dev/sifive-trace >now.rtd
 cmp trace.rtd now.rtd
-result $? "the trace equals what the device returns"
+result $? "the trace equals the bytes that the device returns"
 
 cat /dev/sifive-trace >later.rtd
 cmp trace.rtd later.rtd

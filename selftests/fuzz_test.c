@@ -365,7 +365,7 @@ TEST_F_TIMEOUT(fuzz, driver_survives_random_calls, 3600)
 	}
 	TH_LOG("%lu calls, %lu succeeded", self->calls, self->successes);
 
-	/* After all random calls, a session still works. */
+	/* After all random calls, a new session works. */
 	for (i = 0; i < FDS; i++) {
 		if (self->page[i])
 			munmap(self->page[i], PAGE);

@@ -143,7 +143,7 @@ result $? "kexec: a second kernel ran to the end"
 sed 's/^/# /' "$out/log"
 left_inactive kexec "$out/first.log"
 [ "$(value config)" = 0 ] && [ "$(value stop)" = 0 ] && [ "$(value data)" = 100 ]
-result $? "kexec: the second kernel's capture contains everything that was stored"
+result $? "kexec: the second kernel's capture contains all stores"
 rm "$out/image" "$out/initramfs"
 
 # ---- a funnel that feeds a funnel --------------------------------------------------
@@ -219,7 +219,7 @@ grep -q 'sifive_trace: encoders: 64, funnels: 1; trace@11140000 is refused: more
 	"$out/many.txt"
 result $? "65 encoders: 64 encoders are present, and the last one is refused because of the limit"
 [ "$(value config)" = 0 ] && [ "$(value stop)" = 0 ] && [ "$(value data)" = 100 ]
-result $? "65 encoders: a capture contains everything that was stored"
+result $? "65 encoders: a capture contains all stores"
 
 boot nested -- "$settings"'
 	insmod /target/sifive_trace.ko || exit 1
@@ -264,7 +264,7 @@ result $? "supplies: info names the device that each component waits for"
 [[ $(supplies bound) == "power0on clock0on reset2on reset0on reset1on " ]]
 result $? "supplies: power is turned on first, then the clock, and then the resets are released"
 [ "$(value config)" = 0 ] && [ "$(value stop)" = 0 ] && [ "$(value data)" = 100 ]
-result $? "supplies: a capture contains everything that was stored"
+result $? "supplies: a capture contains all stores"
 [[ $(supplies removed | tr ' ' '\n' | sort | tr '\n' ' ') == *"clock0off power0off reset0off reset1off reset2off " ]]
 result $? "supplies: all supplies are off after the driver is unbound"
 

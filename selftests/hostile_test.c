@@ -543,11 +543,11 @@ TEST_F(hostile, unprivileged_user_can_do_only_what_mode_and_session_permit)
 	ASSERT_EQ(0, trace_status(reader, &after));
 	EXPECT_EQ(before.bytes, after.bytes);
 	EXPECT_EQ(0, as_nobody(nobody_with_session, self->s.fd));
-	/* The session still works, and has kept its configuration. */
+	/* The session works, with its configuration unchanged. */
 	EXPECT_EQ(0, trace_start(self->s.fd, 0));
 	EXPECT_EQ(0, trace_stop(self->s.fd));
 
-	/* After the session's end, calls by nobody still have no effect. */
+	/* After the session's end, calls by nobody have no effect, either. */
 	trace_session_close(&self->s);
 	EXPECT_EQ(0, as_nobody(nobody_without_session, fd));
 	ASSERT_EQ(0, trace_status(reader, &after));

@@ -307,7 +307,9 @@ static ssize_t read_file(const char *path, uint8_t **bytes)
 	return got;
 }
 
-/* Expect perfWriteTrace() to write what read() returns; decode the messages into @stream. */
+/*
+ * Expect perfWriteTrace() to write the bytes that read() returns; decode the messages into @stream.
+ */
 static void written(struct __test_metadata *_metadata, struct _test_data_lib *self,
 		    struct trace_stream *stream)
 {

@@ -150,7 +150,7 @@ TEST_F_TIMEOUT(many, threads_are_all_recorded, 600)
 	EXPECT_EQ(0, report.lost_threads);
 	EXPECT_EQ(0, report.lost_signals);
 	EXPECT_EQ(made, totals.records);
-	/* If there are no more threads than channels, no header names a thread. */
+	/* If each thread has its own channel, no header names a thread. */
 	if (variant->threads < 15)
 		EXPECT_EQ(0, named);
 	if (variant->threads > 31)

@@ -30,7 +30,7 @@ OPTION = re.compile(r'\{[^{}]*\.name = "([a-z0-9-]+)"[^{}]*\.help = ((?:\s*"(?:\
 
 
 def sources():
-    """The names of C files that must not repeat anything, and their text without comments."""
+    """Each checked C file's name, and its text without comments."""
     listed = subprocess.run(['git', 'ls-files', '*.c', '*.h'], cwd=ROOT, check=True,
                             capture_output=True, text=True).stdout.split()
     for name in listed:

@@ -107,8 +107,8 @@ static uint64_t sample_loop(struct _test_data_overflow *self, uint64_t turns)
 }
 
 /*
- * Repeat until there are this many samples, at least one of them in the loop, because a loaded
- * host takes time from the emulator.
+ * Repeat until there are this many samples, at least one of them in the loop, because the emulator
+ * is slow on a loaded host.
  */
 static void sample_until(struct _test_data_overflow *self, uint64_t turns, uint64_t least)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that users can share a machine's trace hardware: all readers of a running ring share one
- * copy, and other calls do not wait until it is made; a user's capture is private; STATUS from
- * other users does not interrupt harts; a session leaves no data in SRAM for the next one; and a
- * call that fails has no effect.
+ * copy, and other calls do not wait until the copy is complete; a user's capture is private; STATUS
+ * from other users does not interrupt harts; a session leaves no data in SRAM for the next one; and
+ * a call that fails has no effect.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -49,7 +49,7 @@ for how in wait drop; do
 	if [ $how = wait ]; then
 		[ "$lost" = 0 ]
 		result $? "--on-full wait: no record is lost"
-		meta wait 'm["coverage"]["waits"] > 0' "--on-full wait: records waited"
+		meta wait 'm["coverage"]["waits"] > 0' "--on-full wait: writers waited for room"
 	else
 		[ "$dropped" = "$lost" ] && [ "$dropped" -gt 0 ]
 		result $? "--on-full drop: only dropped records are missing"

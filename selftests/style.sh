@@ -56,7 +56,7 @@ checkpatch() {
 		has_passed "$sum" || names[$file]=$sum
 	done < <(sha256sum -- "$@")
 	[ ${#names[@]} -gt 0 ] || return 0
-	# Its exit status is 1 if it reports anything.
+	# checkpatch exits with status 1 if it reports a problem.
 	found=$(perl "$script" --no-tree --strict --terse --no-summary --show-types \
 		"${options[@]}" -f "${!names[@]}" || [ $? -eq 1 ] || echo "checkpatch failed")
 	found=$(grep -vE 'compat\.h:.*(LINUX_VERSION_CODE|CONSTANT_COMPARISON|MACRO_ARG_UNUSED)|uapi/.*BIT_MACRO' <<<"$found")
@@ -163,7 +163,7 @@ nothing_left_over() {
 # machine FILE: print an ELF file's machine; print nothing for other files.
 machine() { readelf -h "$1" 2>/dev/null | sed -n 's/^ *Machine: *//p' | sort -u; }
 
-# Install everything for the target under one prefix, and build a program with it.
+# Install all of the target's files under one prefix, and build a program with them.
 install_is_usable() {
 	local at=$build/root f
 
@@ -271,7 +271,7 @@ with sparse sparse "driver: builds without a warning of W=1 or sparse" driver_bu
 check "modules are built in a copy of their sources" modules_are_built_in_a_copy
 check "the uapi headers have the same layout on RV32 and RV64, and no padding" uapi_layout
 check "no file has more than 800 lines" no_long_files
-check "every file names its licence" spdx_everywhere
+check "every file names its license" spdx_everywhere
 check "no marker of unfinished work is left" nothing_left_over
 check "perf's private state is used in one file only" private_state_in_one_file
 check "each area uses only areas below it in the picture" selftests/areas.py

@@ -155,7 +155,7 @@ static void look(struct found *found, uint8_t kind, pid_t thread, uint64_t time,
 	found->ended = time;
 }
 
-/* Stop, and read the records; count everything else on the channel in @bad. */
+/* Stop, and read the records; count all other messages on the channel in @bad. */
 static int collect(struct _test_data_switches *self)
 {
 	struct trace_stream stream = {};

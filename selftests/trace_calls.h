@@ -34,8 +34,8 @@ struct trace_nesting {
 };
 
 /*
- * Call this before all records: reads the first threads' channels from the side-car file of
- * @base.rtd. Return 0, or -1.
+ * Read the first threads' channels from the side-car file of @base.rtd. Call this before adding
+ * records. Return 0, or -1.
  */
 int trace_calls_threads(struct trace_calls *calls, const char *base);
 

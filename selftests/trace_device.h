@@ -33,7 +33,7 @@
 #define TEST_TIMEOUT_DEFAULT	600
 #endif
 
-/* Skip the whole program, and print the reason, if it cannot test anything. */
+/* Skip the whole program, and print the reason, if it cannot run any test. */
 void trace_require_device(void);
 
 /* The program's main(); use after kselftest_harness.h. */
@@ -81,8 +81,8 @@ struct sifive_trace_config trace_same_config(const struct sifive_trace_config *e
 struct sifive_trace_config trace_whole_config(int fd);
 
 /*
- * Read everything into @bytes, which the caller frees. Return the number of bytes, or a negative
- * errno.
+ * Read the whole capture into @bytes, which the caller frees. Return the number of bytes, or a
+ * negative errno.
  */
 ssize_t trace_read_all(int fd, uint8_t **bytes);
 

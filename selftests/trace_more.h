@@ -60,7 +60,7 @@ bool trace_has_sink(const struct trace_session *s, uint32_t sink);
 /* Return the message for the last error, valid until the next call. */
 const char *trace_message(int fd);
 
-/* Read everything and decode it from the first byte; return 0 or an error number. */
+/* Read the whole capture and decode it from the first byte; return 0 or an error number. */
 int trace_collect(int fd, unsigned int src_bits, struct trace_stream *stream);
 
 /*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that hardware can be unbound while it is used by a running capture, by mappings, where
- * accesses then raise SIGBUS, or by threads that read and poll; that it works again once it is
+ * Proves that hardware can be unbound while a running capture, mappings, or threads that read and
+ * poll use it; that accesses to such mappings raise SIGBUS; that the hardware works once it is
  * rebound; and that the module cannot be unloaded while it is in use.
  *
  * TRACE_SECONDS: time for which components are unbound and bound while threads race, in seconds
@@ -187,7 +187,7 @@ TEST_F(unbind, stale_descriptor_returns_enodev)
 	char byte;
 
 	ASSERT_EQ(0, unbind_device(self));
-	/* Calls still fail after everything has been rebound. */
+	/* Calls also fail after all components have been rebound. */
 	for (round = 0; round < 2; round++) {
 		EXPECT_EQ(-ENODEV, trace_info(self->s.fd, &info));
 		EXPECT_EQ(-ENODEV, trace_encoder(self->s.fd, 0, &encoder));

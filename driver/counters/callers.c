@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Records the callers of sampled code. The driver finds them with frame pointers, or records what a
- * reader needs to find them with unwind tables: registers and a copy of the stack. A function's
- * frame pointer is the value of the stack pointer at the call. The function saves the return
- * address just below that position, and the caller's frame pointer below the return address. A leaf
- * function saves only the frame pointer. Only the reader, which has the programs, can tell whether
- * the return-address register is valid.
+ * Records the callers of sampled code. The driver finds them with frame pointers, or records
+ * registers and a copy of the stack, from which a reader finds them with unwind tables. A
+ * function's frame pointer is the value of the stack pointer at the call. The function saves the
+ * return address just below that position, and the caller's frame pointer below the return address.
+ * A leaf function saves only the frame pointer. Only the reader, which has the programs, can tell
+ * whether the return-address register is valid.
  *
  * Called with interrupts disabled. The program can change its stack at any time.
  */

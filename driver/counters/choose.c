@@ -117,8 +117,8 @@ static void probe_here(void *arg)
 }
 
 /*
- * Find out which counters exist and which are readable. Counters that firmware does not
- * delegate are not used.
+ * Determine which counters exist and which are readable. Counters that firmware does not delegate
+ * are not used.
  */
 void sft_choose_begin(struct sft_choice *ch, const struct cpumask *cpus)
 {
@@ -373,8 +373,8 @@ static u32 begin_turns(struct sft_choice *ch)
 }
 
 /*
- * Choose counters for events that take turns because there are too few counters. Each turn gets
- * as many events as possible, in order.
+ * Choose counters for events that take turns because there are too few counters. Each turn is
+ * assigned as many events as possible, in order.
  */
 int sft_choose_turns(struct sft_choice *ch, u32 *failed, struct sft_why *why)
 {

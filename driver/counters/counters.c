@@ -361,7 +361,7 @@ static int check_events(struct sifive_trace_counters *arg, struct sft_why *why)
 	return 0;
 }
 
-/* An event whose counter has no CSR gets the number of a free programmable counter. */
+/* An event whose counter has no CSR is given the number of a free programmable counter. */
 static int give_number(struct sifive_trace_event *ev, u32 at, u32 width, struct sft_why *why)
 {
 	u32 unused = ~(sft_counters_recorded() | SFT_FIXED);
@@ -423,7 +423,7 @@ static int take_firmware(struct sifive_trace_event *ev, u32 at, struct sft_why *
 	return 0;
 }
 
-/* An event without a CSR gets its number after the others have their counters. */
+/* Events without a CSR are numbered after the others have been assigned counters. */
 static bool has_csr(const struct sifive_trace_event *ev)
 {
 	return !(ev->flags & SIFIVE_TRACE_EVENT_OF_SAMPLES) && !sft_is_firmware(ev);
@@ -490,7 +490,7 @@ static void try_firmware_here(void *arg)
 		sft_sbi_release(r->c->index);
 }
 
-/* Find out whether the session can take another firmware counter on @cpu now. */
+/* Determine whether the session can take another firmware counter on @cpu now. */
 static int query_firmware(struct sifive_trace_query *query, unsigned int cpu,
 			  struct sft_why *why)
 {
@@ -510,7 +510,7 @@ static int query_firmware(struct sifive_trace_query *query, unsigned int cpu,
 	return 0;
 }
 
-/* Find out which counters can count an event on this CPU now. */
+/* Determine which counters can count an event on this CPU now. */
 int sft_counters_query(struct sifive_trace_query *query, struct sft_why *why)
 {
 	unsigned int cpu = raw_smp_processor_id();

@@ -234,7 +234,7 @@ int sft_own_make_table(void)
 	return 0;
 }
 
-/* Sample the threads of @processes from now on, or all threads if it is NULL. */
+/* Set the processes whose threads are sampled; NULL means all processes. */
 int sft_own_only(const struct sft_pids *processes, struct sft_why *why)
 {
 	if (processes)

@@ -410,7 +410,7 @@ static int no_capability(struct sft_why *why)
 			"sampling everything that runs needs CAP_PERFMON or CAP_SYS_ADMIN");
 }
 
-/* Explain why an event cannot interrupt here. */
+/* Store the reason why an event cannot be created here. */
 static int explain(int err, struct sft_why *why)
 {
 	if (err == -EOPNOTSUPP || err == -EINVAL || err == -ENOENT)

@@ -188,7 +188,7 @@ void sft_component_programmed(struct sft_component *c)
 	c->programmed[0] ^= c->control;
 }
 
-/* Return the bits of a watched register that differ from what was programmed. */
+/* Return the bits of a watched register that differ from the programmed value. */
 static u32 differs(const struct sft_component *c, unsigned int i)
 {
 	u32 expected = c->programmed[i];
@@ -202,7 +202,7 @@ static u32 differs(const struct sft_component *c, unsigned int i)
 }
 
 /*
- * Return the name of a register that differs from what was programmed, or NULL. @stopped: the
+ * Return the name of a register that differs from its programmed value, or NULL. @stopped: the
  * component's own sink may have cleared the enable bit.
  */
 const char *sft_component_changed(const struct sft_component *c, bool stopped)
@@ -306,8 +306,9 @@ static int switch_on(struct sft_component *c)
 }
 
 /*
- * Identify the hardware, and stop what another kernel may have left running. A component must be
- * active to show its prescales and instruction modes, but nothing needs to be enabled.
+ * Identify the hardware, and stop a component that another kernel may have left running. A
+ * component must be active to show its prescales and instruction modes, but nothing needs to be
+ * enabled.
  */
 static int identify(struct sft_component *c)
 {

@@ -69,7 +69,7 @@ static bool is_ram(const struct reserved_mem *region)
 				 IORES_DESC_NONE) != REGION_DISJOINT;
 }
 
-/* Return whether part of the region is also reserved for something else, such as firmware. */
+/* Return whether part of the region is also reserved for another purpose, such as firmware. */
 static bool is_shared(const struct device_node *np, const struct reserved_mem *region)
 {
 	struct device_node *parent = of_get_parent(np), *child;

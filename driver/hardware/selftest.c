@@ -95,7 +95,7 @@ static bool read_messages(struct sft_encoder *e, const u8 *data, size_t size)
 	return any;
 }
 
-/* Examine everything that the encoder has sent to the sink. */
+/* Examine all messages that the encoder has sent to the sink. */
 void sft_selftest_read(struct sft_encoder *e, const struct sft_sink *s)
 {
 	struct sft_tested *t = &e->tested;

@@ -188,7 +188,7 @@ int sft_capture_start_funnels(struct sft_why *why)
 	return ret;
 }
 
-/* Stop the funnel with the sink last, after everything that feeds it. */
+/* Stop the funnel with the sink last, after all components upstream of it. */
 int sft_capture_stop_funnels(struct sft_why *why)
 {
 	unsigned int level = sft_topology_count(&sft_hw.funnels);

@@ -194,7 +194,7 @@ static bool faulted_in(struct request *r, ssize_t bytes)
 	return r->count;
 }
 
-/* Read. If there is nothing to read yet, wait until there is. */
+/* Read. If no bytes are available yet, wait for some. */
 static ssize_t read_or_wait(struct file *filp, struct request *r, u64 offset)
 {
 	struct sft_file *file = filp->private_data;

@@ -136,7 +136,7 @@ static void report_component(struct sifive_trace_status *status,
 		status->flags |= SIFIVE_TRACE_STATUS_SINK_ERROR;
 }
 
-/* Report what the capture contains. Called only for files that may read it. */
+/* Report the capture's contents. Called only for files that may read it. */
 static void report_contents(struct sifive_trace_status *status)
 {
 	struct sft_component *f;
@@ -169,8 +169,8 @@ static void report_contents(struct sifive_trace_status *status)
 }
 
 /*
- * Checking the counters interrupts the harts, so only the session's owner
- * triggers a check; others get the last result.
+ * Checking the counters interrupts the harts, so only the session's owner triggers a check; other
+ * files receive the last result.
  */
 int sft_call_status(struct sft_file *file, void *arg, struct sft_why *why)
 {

@@ -35,7 +35,7 @@
 #define FULL_UNTIL	1
 #define HOLD_AT_ONCE	4
 
-/* How long stores wait if there is no reader, in nanoseconds. */
+/* Time for which stores wait without a reader, in nanoseconds. */
 #define READER_NS	(5ull * NSEC_PER_SEC)
 
 struct drain *sft_drains;

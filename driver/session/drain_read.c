@@ -189,7 +189,7 @@ static bool is_readable(struct drain *d)
 	return d->rest_end || available(d, d->sink->size);
 }
 
-/* Return whether there is enough to read for a reader of @sink, which may be SFT_ALL_SINKS. */
+/* Return whether a reader of @sink, which may be SFT_ALL_SINKS, has enough bytes to read. */
 bool sft_drain_ready(int sink)
 {
 	u64 enough = max_t(u64, sft.state.watermark, 1);

@@ -481,8 +481,8 @@ static void put_processes(void *arg)
 }
 
 /*
- * Store what START records. Check first that the capture may start, because a refused START must
- * not change what the capture records when it continues after system sleep.
+ * Store the processes that START records. Check first that the capture may start, because a refused
+ * START must not change the processes that are recorded after system sleep.
  */
 static int own(u32 flags, struct sft_pids *processes, struct sft_why *why)
 {

@@ -171,7 +171,7 @@ static void set_gate(bool on)
 	set_full(0, 0);
 }
 
-/* Set whether stores may wait from now on; if not, waiting stores continue. */
+/* Set whether stores may wait; if not, waiting stores continue. */
 void sft_mapping_gate(bool on)
 {
 	mutex_lock(&map_lock);
@@ -315,8 +315,8 @@ static unsigned long frame(const struct vm_fault *vmf)
 }
 
 /*
- * Return the PFN of the page that replaces a member's mappings when the session has ended.
- * Without it, the member would get SIGBUS, although it does not learn that the session has ended.
+ * Return the PFN of the page that replaces a member's mappings when the session has ended. Without
+ * it, the member would receive SIGBUS, although it is not informed that the session has ended.
  */
 static unsigned long frame_nowhere(const struct sft_file *file)
 {

@@ -209,7 +209,7 @@ static void session_resume(void)
 	sft.sleeping = false;
 	if (!sft.owner)
 		return;
-	/* Do this before accessing registers or counters of harts that are still offline. */
+	/* Must precede all accesses to registers or counters: some harts may be offline. */
 	sft_capture_end_absent();
 	sft_counters_resume();
 	sft_capture_resume(&why);

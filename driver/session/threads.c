@@ -94,7 +94,7 @@ int sft_threads_follow(struct sft_file *file, bool on_exec, struct sft_why *why)
 	return follow(file, 0, on_exec, why);
 }
 
-/* follow() ignores the file if it no longer owns the session. */
+/* follow() ignores a file that does not own the session. */
 static void follow_all(struct work_struct *work)
 {
 	struct sft_why why = {};

@@ -86,13 +86,16 @@ void sft_waiting_watch(bool on)
 		sft_mapping_gate(false);
 }
 
-/* Called when the session is no longer idle. */
+/* Called when the session's idle state ends. */
 void sft_waiting_wake(void)
 {
 	wake_up(&queue);
 }
 
-/* Called when a CPU goes offline. On return, its encoder's registers are no longer read. */
+/*
+ * Called when a CPU goes offline. On return, the thread does not read the registers of the CPU's
+ * encoder.
+ */
 void sft_waiting_cpu_offline(void)
 {
 	spin_lock(&lock);
