@@ -598,7 +598,7 @@ TEST_F(device, counters_refuses_more_than_32_events)
 		counters.failed = 0;
 		EXPECT_EQ(-EINVAL, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_COUNTERS,
 					       &counters));
-		/* The error is not caused by a single event. */
+		/* No single event causes the error. */
 		EXPECT_EQ(~0u, counters.failed);
 		EXPECT_STREQ(more[i].words, trace_message(self->fd));
 	}

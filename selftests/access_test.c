@@ -73,8 +73,8 @@ static int take(int fd, uint32_t flags)
 }
 
 /*
- * Count instructions per thread, in user mode only if the hart can count modes separately, because
- * only that count is exact. Return the counter's number or a negative errno.
+ * Count instructions per thread. If the hart can count modes separately, count only those of user
+ * mode, because only that count is exact. Return the counter's number or a negative errno.
  */
 static int take_own(int fd, bool *exact)
 {
@@ -488,7 +488,7 @@ static void *thread_hogs(void *arg)
 }
 
 /*
- * When a thread leaves the session, a worker on its CPU cleans up. Here the worker runs late,
+ * When a thread leaves the session, a worker on its CPU cleans up. Here, the worker runs late,
  * after the thread has moved to another CPU and rejoined.
  */
 TEST_F(access, late_cleanup_does_not_revoke_access)
@@ -550,9 +550,9 @@ static void *thread_works(void *arg)
 }
 
 /*
- * Another thread on the same CPU does as much work. The hart's counter counts both threads, the
- * per-thread count only the calling thread. If the emulator counts time, not instructions, counts
- * depend on the host's load.
+ * Another thread on the same CPU does the same amount of work. The hart's counter counts both
+ * threads, the per-thread count only the calling thread. If the emulator counts time, not
+ * instructions, counts depend on the host's load.
  */
 TEST_F(access, thread_counts_exclude_other_threads)
 {
@@ -641,8 +641,8 @@ TEST_F(access, slots_are_read_only_and_need_per_thread_counts)
 }
 
 /*
- * The sysctl rewrites scounteren on every CPU. A context switch after that restores
- * access, so not every round shows the effect.
+ * The sysctl rewrites scounteren on every CPU. The next context switch restores access, so not
+ * every round shows the effect.
  */
 TEST_F(access, rejoin_restores_access_revoked_by_sysctl)
 {

@@ -50,7 +50,7 @@ kill $(pidof busy-static); wait $command; echo $? >snapshot.rc
 run named sifive-trace record --calls -b 16M -o named.rtd sh -c "echo \$\$ >named.pid; exec $p/plain"
 echo "kill -SEGV \$\$" >crash.sh
 run crash sifive-trace record --calls --snapshot -o crash.rtd sh crash.sh
-# Here the program itself uses the signal that requests a snapshot.
+# Here, the program itself uses the signal that requests a snapshot.
 echo "trap \"echo mine\" USR2; kill -USR2 \$\$; umask" >own.sh
 umask 027; run own sifive-trace record --calls --snapshot -o own.rtd sh own.sh
 # The signal arrives before the program is run, while the command is reading the filter.

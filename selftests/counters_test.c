@@ -502,9 +502,9 @@ TEST_F(counters, event_list_of_manual_is_counted)
 			count = before[miss_at[i]];
 			EXPECT_LE(own[i] ? PAGES : 1, count);
 			/*
-			 * Kernel data, and pages that the kernel clears, also miss, depending on
-			 * load: up to one page for each page of the program. The program's own
-			 * misses are counted exactly below.
+			 * Accesses to kernel data, and to pages that the kernel clears, can also
+			 * miss: up to one page for each page of the program, depending on load. The
+			 * program's own misses are counted exactly below.
 			 */
 			if (exact)
 				EXPECT_GE((own[i] + (i == 1) + 2) * PAGES, count);

@@ -25,7 +25,7 @@
 #define LONGEST		38
 #define SHORTEST	4
 
-/* Maximum number of stores that the reader has not read yet; they cannot fill the buffer. */
+/* Maximum number of unread stores, which cannot fill the buffer. */
 #define AHEAD		(BUFFER / LONGEST / 2)
 
 /* Number of times that stores fill the buffer: ten, or fewer with TRACE_PART. */
@@ -131,8 +131,8 @@ static void check_whole(struct __test_metadata *_metadata, struct _test_data_dra
 }
 
 /*
- * Read a writer's stores, raising its limit only while the reader keeps up. Check this only each
- * time that the bytes of AHEAD / 2 stores have been read.
+ * Read a writer's stores, and raise its limit only while the reader keeps up, which is checked
+ * whenever the bytes of AHEAD / 2 stores have been read.
  */
 static void follow(struct __test_metadata *_metadata, struct _test_data_drain *self,
 		   int fd, uint32_t stores, size_t count)

@@ -11,7 +11,8 @@ build=$1
 out=$build/exits
 . selftests/record/suite.sh
 
-# record NAME PROGRAM HOW OPTION... -- [signals]: record; the program's counts go to NAME.made.
+# record NAME PROGRAM HOW OPTION... -- [signals]: record, and write the program's counts to
+# NAME.made.
 hows="return exit quick _exit abort late other kill exec handler interrupt main"
 board fpga -- '
 record() {

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Prints TAP. Tests variants of the hardware: a P550 on which the field of its single sink reads 0,
-# SinkBaseHigh has no bits and the stall bit is writable; memory that a sink cannot address, or that
-# crosses 4 GiB; power-off and kexec during a capture; nested funnels; a full sink while another
-# sink fails; more encoders than a mask has bits; power, clock and reset lines; the board odd; a
-# slow funnel; messages without timestamps; a wrong port in the device tree.
+# Prints TAP. Tests variants of the hardware: a P550 on which the field of its single sink reads as
+# 0, SinkBaseHigh has no bits and the stall bit is writable; memory that a sink cannot address, or
+# that crosses 4 GiB; power-off and kexec during a capture; nested funnels; a full sink while
+# another sink fails; more encoders than a mask has bits; power, clock and reset lines; the board
+# odd; a slow funnel; messages without timestamps; a wrong port in the device tree.
 #
 #	hardware.sh BUILD
 
@@ -314,7 +314,7 @@ has_program() {
 		"$build/sifive-trace" report -e "$target/record/plain" "$out/calls.rtd" \
 			>"$out/report" 2>&1 &&
 		grep -q "62 enter, 62 exit" "$out/report" && grep -q ackermann "$out/report"
-	result $? "$what: record has the program's functions"
+	result $? "$what: the recording contains the program's functions"
 }
 
 what="board odd"

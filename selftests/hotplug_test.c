@@ -481,7 +481,7 @@ static int take_counters(struct _test_data_hotplug *self, uint32_t flags,
 	return ret;
 }
 
-/* More than the loop's count, even if the emulator counts time and the host is loaded. */
+/* Exceeds the loop's count, even if the emulator counts time and the host is loaded. */
 #define A_SECOND	4000000000ull
 
 /* Expect each counter in a mask to be ahead of its last value, by no more than a minute's count. */

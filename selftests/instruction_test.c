@@ -223,8 +223,8 @@ TEST_F(instruction, info_reports_modes_that_config_accepts)
 }
 
 /*
- * Expect a configuration to be refused that is valid except for one assignment, and the previous
- * configuration to be kept.
+ * Expect that a configuration with one invalid assignment is refused, and that the previous
+ * configuration is kept.
  */
 #define REFUSED(error, assignment)				\
 do {								\
@@ -418,7 +418,7 @@ __attribute__((noinline, section("foreign_code"))) static void run_foreign(void)
 		;
 }
 
-/* Count the messages whose full address is in the range from @start to before @stop. */
+/* Count the messages whose full address is at least @start and less than @stop. */
 static unsigned int between(const struct trace_stream *stream, const char *start,
 			    const char *stop)
 {

@@ -50,7 +50,7 @@ static size_t ring_bytes(void)
 	return (size_t)getpagesize() * (RING_PAGES + 1);
 }
 
-/* Open a sampling event of this thread; the harness gives each test its own process. */
+/* Open a sampling event of this thread; the harness runs each test in a separate process. */
 static int open_sampling(struct _test_data_overflow *self, struct perf_event_attr *attr)
 {
 	void *ring;
@@ -202,7 +202,7 @@ TEST_F(overflow, sample_count_matches_cycles)
 
 /*
  * The period is shorter than the interrupt handler. If the kernel were also counted, the program
- * would never run again: this kernel does not throttle.
+ * would never run again, because this kernel does not throttle the interrupts.
  */
 TEST_F(overflow, sample_count_matches_user_cycles_at_short_period)
 {

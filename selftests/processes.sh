@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.." || exit 1
 build=$1
 out=$build/processes
 . selftests/record/suite.sh
-# Number of processes in a storm. Each makes so many calls that all fill a buffer of 1 MB.
+# Number of processes in a storm. Each makes so many calls that together they fill a buffer of 1 MB.
 [ "${TRACE_PART:-4}" -eq 1 ] && storm=1000 || storm=240
 
 board fpga -- "storm=$storm"'
@@ -424,7 +424,7 @@ two_of() {
 have='[p["pid"] for p in m["processes"]]'
 two_of both "-p A,B: both processes are sampled, and the third is not"
 meta both "$have == sorted([$one, $two]) and [p['exe'].split('/')[-1] for p in m['processes']] == ['busy', 'stacks'] and m['processes'][1]['args'][1:] == ['1000000000'] and all('ppid' in p for p in m['processes'])" \
-	"-p A,B: the side-car file has each process with its command"
+	"-p A,B: the side-car file contains each process with its command"
 meta both 'all([o["in"] for o in m["objects"] if o["path"].endswith(name)] == [[i]] for i, name in enumerate(["/busy", "/stacks"])) and not any(o["path"].endswith("/steady") for o in m["objects"]) and "early" not in m and "exe" not in m' \
 	"-p A,B: the side-car file has the objects of each process"
 says both "2 processes: a sample every" "-p A,B: the processes are announced"

@@ -172,7 +172,7 @@ static unsigned int count_in(const struct samples *s, void (*fn)(uint64_t))
 	return n;
 }
 
-/* Capture @fn running for @ms milliseconds; return the CPU time that this process used. */
+/* Run @fn for @ms milliseconds during a capture; return the CPU time that this process used. */
 #define RUN(fn, ms, n) ({						\
 	uint64_t _own = trace_own_time();				\
 									\
@@ -221,7 +221,10 @@ TEST_F(sampling, samples_have_interval_pc_and_counters)
 		EXPECT_LT(self->samples->sample[i - 1].count[1], self->samples->sample[i].count[1]);
 		EXPECT_LT(self->samples->sample[i - 1].time, self->samples->sample[i].time);
 	}
-	/* The counts lie between the values that the program has read, and cover nearly all. */
+	/*
+	 * The counts are between the values that the program has read, and span nearly their whole
+	 * range.
+	 */
 	first = self->samples->sample;
 	last = first + self->samples->count - 1;
 	for (i = 0; i < 2; i++) {
@@ -461,7 +464,7 @@ __attribute__((constructor)) static void work_alone(int argc, char **argv)
 	_exit(0);
 }
 
-/* A child calls START and executes this program again, which then works. */
+/* A child calls START and executes this program again, which then runs the work loop. */
 TEST_F(sampling, execve_ends_sampling_without_exec_flag)
 {
 	uint32_t flags[] = { 0, SIFIVE_TRACE_SAMPLING_EXEC };
@@ -490,7 +493,7 @@ static int try_all(struct _test_data_sampling *self)
 {
 	if (trace_keep_caps(0))
 		return 1;
-	/* The parent's settings still apply: START fails. */
+	/* START fails with the parent's settings, which remain in effect. */
 	if (trace_start(self->fd, 0) != -EPERM ||
 	    !strstr(trace_message(self->fd), "CAP_PERFMON") ||
 	    trace_flags(self->fd) & SIFIVE_TRACE_STATUS_RUNNING)
@@ -504,7 +507,7 @@ static int try_all(struct _test_data_sampling *self)
 	return 0;
 }
 
-/* Samples are still written with the settings of the last call that succeeded. */
+/* Samples are written with the settings of the last call that succeeded. */
 TEST_F(sampling, failed_call_keeps_previous_settings)
 {
 	struct sifive_trace_sampling good = self->sampling;

@@ -159,7 +159,7 @@ TEST_F(share, simultaneous_readers_see_same_snapshot)
 	if (!self->sba)
 		SKIP(return, "this board has no SBA sink");
 	run_ring(_metadata, &self->s, 65536);
-	/* Begin to read: this keeps the copy, which the second reader then shares. */
+	/* Begin to read, which keeps the copy for the second reader. */
 	ASSERT_EQ(1, pread(self->s.fd, &byte, 1, 0));
 	store_marks(&self->s, 0);
 	size = trace_read_all(fd, &bytes[0]);

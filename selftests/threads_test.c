@@ -127,8 +127,8 @@ static int begin(const struct sifive_trace_info *info)
 }
 
 /*
- * Small stacks without a guard page are cached when a thread ends. Otherwise an
- * emulator spends most of its time notifying all harts of changed mappings.
+ * Small stacks without a guard page are cached when a thread ends. Otherwise, an emulator spends
+ * most of its time notifying all harts of changed mappings.
  */
 static int make_threads_cheap(void)
 {
@@ -678,7 +678,7 @@ TEST_F(threads, child_forked_in_handler_completes_record)
 	EXPECT_EQ(0, lost(&self->report));
 }
 
-/* Record, then execute another program, which loses all references to the trace. */
+/* Write records, then execute another program, which removes all references to the trace. */
 static void execute_other_program(const struct sifive_trace_info *info)
 {
 	char *const args[] = { "/bin/true", NULL };

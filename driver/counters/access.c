@@ -7,7 +7,7 @@
  * context switch, so the driver creates an event of its own PMU for each thread that joins: perf
  * adds the event when the thread is scheduled in, deletes it when the thread is scheduled out, and
  * removes it on exit and exec. perf creates and frees events under its own locks, which it also
- * holds around our callbacks, so the driver creates and frees events without the system's lock.
+ * holds when it calls this PMU, so the driver creates and frees events without the system's lock.
  *
  * With per-thread counts, a thread also has a slot in pages mapped to user mode. The slot holds the
  * offset to add to each of the hart's counters.
@@ -31,7 +31,7 @@
  * @node:	entry in the threads list or in the leaving list
  * @pid:	id of the thread
  * @event:	perf event that follows the thread's context switches
- * @live:	the thread's session still exists
+ * @live:	the thread's session exists
  * @slot:	counter offsets for user mode, or NULL
  * @at:		index of @slot
  * @count:	counter values when the thread was last switched out
@@ -141,7 +141,7 @@ static int thread_runs(struct perf_event *event, int flags)
 	struct sft_thread *t = event->overflow_handler_context;
 	struct here *h = this_cpu_ptr(&here);
 
-	/* A thread that has left and rejoined may still have its old event. */
+	/* A thread that has left and rejoined may also have its previous event. */
 	if (!READ_ONCE(t->live))
 		return 0;
 	end_here(h);
@@ -160,7 +160,7 @@ static void thread_rests(struct perf_event *event, int flags)
 	h->thread = NULL;
 }
 
-/* Never called; its address identifies an event created here. */
+/* Never called; its address identifies an event that this file has created. */
 static void no_overflow(struct perf_event *event, struct perf_sample_data *data,
 			struct pt_regs *regs)
 {
@@ -237,8 +237,7 @@ static void begin_on(void *arg)
 }
 
 /*
- * Give joined threads access to the session's counters on its CPUs. Per-thread counts
- * start at 0.
+ * Grant joined threads access to the session's counters on its CPUs. Per-thread counts start at 0.
  */
 void sft_access_start(u32 mask)
 {
@@ -252,7 +251,7 @@ void sft_access_start(u32 mask)
 	on_each_cpu_mask(&sft_counters.cpus, begin_on, NULL, 1);
 }
 
-/* Revoke access. If a hart's counter has decreased, keep the thread's count from decreasing. */
+/* Revoke access. If a hart's counter has decreased, prevent the thread's count from decreasing. */
 static void suspend_on(void *arg)
 {
 	struct here *h = this_cpu_ptr(&here);

@@ -145,8 +145,8 @@ static bool add_kernel(struct callers *list, unsigned long address)
 /*
  * Return the registers of kernel code that a trap has interrupted, or NULL. The trap's entry code
  * saves them on the thread's stack, and calls the handler with the interrupted stack pointer as
- * frame pointer. So the handler's frame ends at @registers, and its caller's frame would end at
- * @fp.
+ * frame pointer. The handler's frame therefore ends at @registers, and its caller's frame would end
+ * at @fp.
  */
 static const struct pt_regs *interrupted(unsigned long registers, unsigned long fp)
 {
@@ -160,7 +160,7 @@ static const struct pt_regs *interrupted(unsigned long registers, unsigned long 
 
 /*
  * Add the callers of the code at kernel-mode registers @regs, up to the end of the thread's stack.
- * Frames on an interrupt's own stack are not followed.
+ * Does not follow frames on a separate interrupt stack.
  */
 static void add_kernel_callers(struct callers *list, const struct pt_regs *regs)
 {
@@ -194,8 +194,8 @@ static void add_kernel_callers(struct callers *list, const struct pt_regs *regs)
 		if (!trap || list->count == KERNEL_MAX)
 			continue;
 		/*
-		 * Readers look up the instruction before each address, here the interrupted one. An
-		 * instruction has at least 2 bytes.
+		 * Readers look up the instruction before each address. Here, this must be the
+		 * interrupted instruction, which has at least 2 bytes.
 		 */
 		add_kernel(list, READ_ONCE_NOCHECK(trap->epc) + 2);
 		below = fp;
@@ -233,7 +233,7 @@ static void record_registers(const struct sft_stream *s, const struct pt_regs *r
 		sft_record_word(s, registers[i]);
 }
 
-/* Write registers and @bytes of the stack. The copy ends where reading fails. */
+/* Write registers and up to @bytes bytes of the stack. The copy ends where reading fails. */
 static void record_stack(const struct sft_stream *s, const struct pt_regs *regs, u32 bytes)
 {
 	unsigned long at = ALIGN_DOWN(regs->sp, sizeof(u64));

@@ -68,7 +68,7 @@ int sft_choose_unused(const struct sifive_trace_event *ev, u32 at,
 	return 0;
 }
 
-/* Reject invalid requests before the hardware is touched. */
+/* Reject invalid requests before accessing the hardware. */
 int sft_choose_check(const struct sifive_trace_event *ev, u32 at,
 		     struct sft_why *why)
 {
@@ -224,8 +224,8 @@ static void see_running_here(void *arg)
 }
 
 /*
- * Firmware's error does not distinguish a busy counter from an unsuitable one, so a
- * running counter counts as busy.
+ * Firmware's error does not distinguish a busy counter from an unsuitable one, so a running counter
+ * is considered busy.
  */
 static bool some_in_use(const struct sft_choice *ch, u32 mask)
 {
@@ -297,8 +297,8 @@ static void set_counter(struct sft_choice *ch, u32 at, u32 n)
 }
 
 /*
- * Give event @at a counter. Move another event off that counter if it can use a different one.
- * @tried: mask of the counters that were already tried.
+ * Assign a counter to event @at. If another event has that counter, move the other event to a
+ * different one. @tried: mask of the counters that have been tried.
  */
 static bool assign(struct sft_choice *ch, s8 *holder, u32 at, u32 *tried)
 {

@@ -46,7 +46,7 @@ struct request {
 	bool ours;
 };
 
-/* Return whether counters are obtained as pinned perf events; never changes after boot. */
+/* Return whether counters are obtained as pinned perf events; the result is constant after boot. */
 bool sft_counters_pinned(void)
 {
 	return !riscv_isa_extension_available(NULL, SSCOFPMF);
@@ -339,7 +339,7 @@ static int check_event(const struct sifive_trace_counters *arg, u32 at,
 	return sft_choose_check(&plain, at, why);
 }
 
-/* Reject invalid requests before the hardware is touched. */
+/* Reject invalid requests before accessing the hardware. */
 static int check_events(struct sifive_trace_counters *arg, struct sft_why *why)
 {
 	int ret;
@@ -534,7 +534,7 @@ int sft_counters_query(struct sifive_trace_query *query, struct sft_why *why)
 	if (!sft_is_timestamp(&query->event) &&
 	    !sft_choose_event(ch, &query->event, 0, NULL))
 		query->counters = ch->possible[0];
-	/* The only way to detect whether perf has released a counter is to take it. */
+	/* The only way to detect that perf has released a counter is to try to take it. */
 	if (query->counters && sft_counters_pinned()) {
 		if (sft_choose_counters(ch, &ch->count, NULL) ||
 		    sft_pinned_take(cpu, &ch->want[0], 0))

@@ -124,8 +124,8 @@ long sft_sbi_take(const struct sft_counter *c, u64 value)
 	if (c->flags & SIFIVE_TRACE_EVENT_NO_KERNEL)
 		flags |= SBI_PMU_CFG_FLAG_SET_SINH | SBI_PMU_CFG_FLAG_SET_VSINH;
 	/*
-	 * Pass a base as perf does, because versions of OpenSBI have returned the index of a
-	 * firmware counter relative to the base.
+	 * Pass a base as perf does, because some versions of OpenSBI return the index of a firmware
+	 * counter relative to the base.
 	 */
 	ret = sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_CFG_MATCH,
 			round_down(c->index, BITS_PER_LONG), BIT(c->index % BITS_PER_LONG),

@@ -159,7 +159,10 @@ bool sft_perf_unknown(void)
 
 /* ---- struct hw_perf_event of an event of that driver ------------------------- */
 
-/* Return whether an event of this CPU counts on @index. Called with interrupts disabled. */
+/*
+ * Return whether an event of this CPU counts on the counter with SBI index @index. Called with
+ * interrupts disabled.
+ */
 bool sft_perf_counts_on(const struct perf_event *event, unsigned long index)
 {
 	return event->state == PERF_EVENT_STATE_ACTIVE &&

@@ -328,7 +328,7 @@ static struct task_struct **get_threads(struct task_struct *process, unsigned in
 	}
 }
 
-/* Follow a process's threads. New threads, and with _CHILDREN new processes, inherit the event. */
+/* Follow a process's threads. New threads and, with _CHILDREN, new processes inherit the event. */
 static int follow_threads_of(struct sft_following *to, struct pid *pid)
 {
 	struct task_struct *process = get_pid_task(pid, PIDTYPE_TGID), **task;
@@ -639,8 +639,8 @@ static void end_here(void *unused)
 
 /*
  * Return whether samples contain data that the session's user may not read: kernel addresses, or
- * words of other users' stacks, which can also be mistaken for callers' addresses. A child can be
- * another user's process, because it can execute a set-user-ID program.
+ * words of other users' stacks, which a list of callers can also contain. A child can be another
+ * user's process, because it can execute a set-user-ID program.
  */
 static bool exposes(u32 flags)
 {

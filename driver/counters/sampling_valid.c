@@ -13,9 +13,9 @@
 #define INTERVAL_MIN	(100 * NSEC_PER_USEC)
 
 /*
- * The minimum period of events that the kernel's interrupt path does not generate
- * itself. With a shorter period, a hart would only handle interrupts, because perf does not
- * throttle these events.
+ * The minimum period of events that the kernel's interrupt path does not generate itself. With a
+ * shorter period, a hart would do nothing but handle interrupts, because perf does not throttle
+ * these events.
  */
 #define PERIOD_MIN	10000
 #define PERIOD_MIN_USER	1000

@@ -134,7 +134,9 @@ static u8 why_out(const struct task_struct *task, bool preempt, unsigned int sta
 	return SIFIVE_TRACE_SWITCH_SLEEPS;
 }
 
-/* Called when the running thread stops running, for the reason @kind, and @next begins to run. */
+/*
+ * Called when the running thread is switched out, for the reason @kind, and @next is switched in.
+ */
 static __always_inline void change(struct hart *h, u8 kind, struct task_struct *next)
 {
 	const pid_t before = h->running, after = id_of(next);
@@ -149,7 +151,7 @@ static __always_inline void change(struct hart *h, u8 kind, struct task_struct *
 		put(h, SIFIVE_TRACE_SWITCH_IN, after);
 }
 
-/* Like change(), but not inlined: for slow paths. */
+/* Like change(), but not inlined, for slow paths. */
 static noinline void change_slowly(struct hart *h, u8 kind, struct task_struct *next)
 {
 	change(h, kind, next);

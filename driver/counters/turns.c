@@ -176,7 +176,7 @@ void sft_turns_end(void)
 	if (!h->now)
 		return;
 	left = ktime_to_ns(hrtimer_get_remaining(&h->timer));
-	/* This cannot deadlock, because the timer's function runs only on this CPU. */
+	/* hrtimer_cancel() cannot deadlock, because the timer's function runs only on this CPU. */
 	hrtimer_cancel(&h->timer);
 	/* Otherwise, the timer might never expire for a thread whose runs are all very short. */
 	if (left < LEAST_NS) {

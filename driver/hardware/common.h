@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The system's lock, and error messages of calls and bindings, for all files. */
+/* The system's lock, and the error messages of calls and bindings. */
 #ifndef SFT_COMMON_H
 #define SFT_COMMON_H
 

@@ -29,8 +29,8 @@ static bool is_full(const struct sft_component *c)
 }
 
 /*
- * A sender also reports a sink error if the component that it sends to is
- * disabled, which happens when that component's own sink is full or has failed.
+ * A sender also reports a sink error if the component to which it sends is disabled, which happens
+ * when that component's own sink is full or has failed.
  */
 static bool is_explained(const struct sft_component *c)
 {
@@ -90,7 +90,10 @@ static void find_and_restore(void *arg)
 	found->instruction = sft_instruction_restore(to_encoder(found->c));
 }
 
-/* With instruction trace, only the encoder's hart changes the control register, so check there. */
+/*
+ * With instruction trace, only the encoder's hart changes the control register, so check on that
+ * hart.
+ */
 static struct changes changes_of(struct sft_component *c, bool stopped)
 {
 	struct changes found = { .c = c, .stopped = stopped };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Shows components to users as text: their identity in sysfs, their registers in debugfs. */
+/* Shows components as text: their identity in sysfs, and their registers in debugfs. */
 
 #include <linux/bitfield.h>
 #include <linux/debugfs.h>

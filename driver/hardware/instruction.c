@@ -132,7 +132,8 @@ static bool can_fill(const struct sft_encoder *e, const struct sft_sink *s)
 
 /*
  * An encoder's own sink clears the enable bit when it is full, and a later write of the control
- * register would set the bit again and trace another thread. So the sink's last bytes are not used.
+ * register would set the bit again and trace another thread. The sink's last bytes are therefore
+ * not used.
  */
 static bool is_nearly_full(const struct sft_encoder *e, const struct sft_sink *s)
 {

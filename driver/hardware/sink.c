@@ -193,8 +193,8 @@ static u32 broken_message(const u8 *data, size_t size, size_t oldest, size_t byt
 }
 
 /*
- * Called after the owner was stopped: save its position. If the owner failed to become idle,
- * its SRAM must not be read and counts as empty.
+ * Called after the owner was stopped: save its position. If the owner failed to become idle, its
+ * SRAM must not be read and is considered empty.
  */
 void sft_sink_stopped(struct sft_sink *s, bool idle)
 {

@@ -329,10 +329,10 @@ static bool is_held(unsigned long pgoff)
 }
 
 /*
- * Wait without the mmap lock, so that other threads of the program can fault, map and
- * unmap; then retry the fault. Signals are handled first. The file reference
- * keeps this module loaded if the mapping is removed. The kernel's own accesses
- * do not wait, because they may hold locks that the reader needs.
+ * Wait without the mmap lock, so that other threads of the program can fault, map and unmap; then
+ * retry the fault. Signals are handled first. The file reference keeps this module loaded if the
+ * mapping is removed. The kernel's own accesses do not wait, because their callers may hold locks
+ * that the reader needs.
  */
 static vm_fault_t wait_for_room(struct vm_fault *vmf)
 {

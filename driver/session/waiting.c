@@ -14,7 +14,7 @@
 
 #include "session.h"
 
-/* Microseconds between two checks: minimum, maximum, and while stores wait. */
+/* Interval between checks in microseconds: minimum, maximum, and while stores wait. */
 #define LEAST	250ul
 #define MOST	10000ul
 #define HELD	500ul
