@@ -510,7 +510,7 @@ TEST_F(access, late_cleanup_does_not_revoke_access)
 		ASSERT_EQ(0, trace_pin(self->encoder.cpu));
 		/*
 		 * The thread that keeps workers off this CPU starts running once this thread has
-		 * moved away.
+		 * migrated.
 		 */
 		ASSERT_EQ(0, pthread_create(&hog, NULL, thread_hogs, &quit));
 		EXPECT_EQ(no_slot, join(self->fd, SIFIVE_TRACE_THREAD_LEAVE));

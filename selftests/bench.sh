@@ -62,7 +62,7 @@ waits() {
 	read -r _ _ _ _ _ _ instructions loads made _ <<<"$line"
 	[ -n "$line" ] && [ "$instructions" -le 1000 ] && [ "$loads" -eq $stores ] &&
 		[ "$made" -eq $stores ]
-	result $? "no stall: $1 takes ${instructions:-no} of at most 1000 instructions, ${loads:-no} loads and ${made:-no} stores"
+	result $? "no stall: $1 executes ${instructions:-no} of at most 1000 instructions, ${loads:-no} loads and ${made:-no} stores"
 }
 
 check() {

@@ -271,7 +271,7 @@ TEST_F(callers, invalid_frame_pointer_ends_chain)
 	unsigned int i;
 
 	/*
-	 * Each of these frames points to the same frame, so no chain continues upwards, and the
+	 * All of these frames point to the same frame, so no chain continues upwards, and the
 	 * driver must stop.
 	 */
 	for (i = 2; i < sizeof(frames) / sizeof(frames[0]); i++)

@@ -166,7 +166,7 @@ result $? "--calls: a program loads two shared objects at the same addresses, on
 [ "$(calls reload | grep -E '^(part_|run )' | xargs)" = "part_1 40 part_2 20 run 3" ] &&
 	! grep -q "same addresses" "$out/reload.err"
 result $? "--calls: the calls in both objects have function names"
-meta calls '"stalls" not in m["coverage"]' "--calls: the side-car file contains no stall"
+meta calls '"stalls" not in m["coverage"]' "--calls: the side-car file records no stall"
 meta stalled 'm["coverage"]["stalls"] == 1' "--calls: the side-car file contains the number of encoders that stalled"
 says stalled "1 encoder stalled its hart, or lost messages: programs ran slower" \
 	"--calls: a stall is reported"
@@ -245,7 +245,7 @@ result $? "--snapshot: after a crash, the last bytes are saved"
 says own mine "--snapshot: the program keeps its own SIGUSR2"
 status early 7 "--snapshot: a SIGUSR2 before the program is run does not end the command"
 calls early | grep -qx "ackermann 44"
-result $? "--snapshot: after a SIGUSR2 before the program is run, the program is recorded"
+result $? "--snapshot: a SIGUSR2 before the program is run does not prevent its recording"
 says own 0027 "--calls: the program keeps its own umask"
 
 refused alone 2 "need --calls" "--archive is refused without --calls"

@@ -152,7 +152,8 @@ limited limit-samples & run limit-samples sifive-trace record -C 0 -i 100us -o l
 limited limit-time & run limit-time sifive-trace record -a -C 0 -i 1ms -o limit-time.rtd -b 64k --on-full drain --time 1s $p/busy 1 /tmp/limit-time; wait
 run progress $p/terminal sifive-trace record -a -C 0 -i 1ms -o progress.rtd --on-full drain $p/busy 1000
 run no-progress $p/terminal sifive-trace record -q -a -C 0 -i 1ms -o no-progress.rtd --on-full drain $p/busy 1000
-# shown HOW WORDS: record on a terminal, and stop the recorder occasionally until it shows WORDS.
+# shown HOW WORDS: record on a terminal, and stop the recorder occasionally until the terminal shows
+# WORDS.
 shown() {
 	$p/terminal sifive-trace record -b 1M --on-full $1 -o /tmp/progress-$1.rtd $p/soak 100000 >progress-$1.txt & terminal=$!
 	until [ -s /tmp/progress-$1.rtd ]; do sleep 0.1; done
@@ -341,7 +342,7 @@ sampled maps busy 20 "-a: samples in the code that this program loads last have 
 ! grep -q missed "$out/maps.err"
 result $? "-a: no loaded object was missed"
 sampled maps-apart busy 20 "-a --ring: with too many objects, samples in those loaded last have names"
-meta maps-apart 'len(m["objects"]) == 4096' "-a: the side-car file has as many objects as readers accept"
+meta maps-apart 'len(m["objects"]) == 4096' "-a: the side-car file contains as many objects as readers accept"
 says maps-apart "programs and shared objects do not fit into the side-car file" \
 	"-a: the number of omitted objects is reported"
 sampled maps-lost busy 20 "-a: samples in objects that are loaded after missed events have names"
@@ -374,9 +375,9 @@ sys.exit(not (len(t) > 20 and None not in t and max(t) - min(t) > 0.001 and name
 			grep . || echo 0)" "$name: the side-car file contains the reported number of lost samples"
 done
 meta full-static 'm["exe"] == "/target/record/busy-static" and m["args"] == [m["exe"], "500"]' \
-	"full-static: the side-car file has the program's arguments"
+	"full-static: the side-car file contains the program's arguments"
 meta full-all 'm["exe"] == "/target/record/busy" and m["args"] == [m["exe"], "500"]' \
-	"full-all: the side-car file has the program's arguments"
+	"full-all: the side-car file contains the program's arguments"
 meta full-dump '"exe" not in m' "full-dump: the side-car file names no program"
 grep -q '4096 of 4096 bytes, full$' "$out/full-status.txt"
 result $? "status reports a full buffer, and no ring"
@@ -465,7 +466,7 @@ for how in waits:3 killed:137; do
 	result $? "$name: the trace is much longer than the buffer"
 	losses "$name" 0
 	meta "$name" 'm["coverage"]["gaps"] == 0 and m["coverage"]["buffer"] == 65536 and not m["wrapped"] and not any(m["lost"].values())' \
-		"$name: the side-car file has no loss"
+		"$name: the side-car file records no loss"
 done
 says drained-killed "signal 9 ended the program before it could write" \
 	"drained-killed: missing data is reported"

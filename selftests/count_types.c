@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes manual records, with loops of increasing length in between, and prints the values of cycle
- * and instret just before each record, to check that records of each count type decode to these
- * values.
+ * Writes manual records, separated by loops of increasing length, and prints the values of cycle
+ * and instret just before each record. Records of each count type must decode to these values.
  *
  *	count_types raw|delta|xor FILE
  */

@@ -22,7 +22,7 @@
 #define INFO_WIDTH(info) \
 	((((info) & SIFIVE_TRACE_COUNTER_WIDTH) >> SIFIVE_TRACE_COUNTER_WIDTH_SHIFT) + 1)
 
-/* Data TLB misses of loads and of stores; instruction TLB misses. */
+/* Data TLB misses of loads, data TLB misses of stores, and instruction TLB misses. */
 #define DTLB_READ_MISS	(3 << 3 | 0 << 1 | 1)
 #define DTLB_WRITE_MISS	(3 << 3 | 1 << 1 | 1)
 #define ITLB_READ_MISS	(4 << 3 | 0 << 1 | 1)

@@ -26,7 +26,8 @@ has tclsh tcl "Debian's programs are instrumented and sampled" || { results_end;
 sources=$(tools/qemu/setup/programs.sh) || exit
 
 # instrumented NAME OPTION...: compile a program with instrumentation, without Debian's compiler
-# options, which matter little here. -w suppresses warnings, because the code is not this project's.
+# options, which have little effect here. -w suppresses warnings, because the code is not this
+# project's.
 instrumented() {
 	local name=$1
 	shift
@@ -95,8 +96,8 @@ done
 cat >"$out/run/lines.lua" <<'EOL'
 for i = 1, tonumber(arg[1]) do print(i, i * i) end
 EOL
-# perf reads the sampled function's caller from the register ra, and therefore often omits a caller.
-# The path contains the outer functions several times for this reason.
+# perf reads the sampled function's caller from the register ra, and often omits a caller, so the
+# path contains the outer functions several times.
 cat >"$out/run/mixed.lua" <<'EOL'
 local function work()
 	local t, s = {}, {}
@@ -178,7 +179,7 @@ sampled pigz -k -f -p 3 /tmp/data
 cp -r project /tmp
 record make -c 200000 --children /perf/perf.bin stat -x , -o make.stat -e instructions:u \
 	make -j2 -C /tmp/project
-# The call paths of the same program, by perf and by the command.
+# The call paths of the same program, as found by perf and by the command.
 /perf/perf.bin record -q -m 16M -g -e instructions:u -c 5000 -o /tmp/perf.data \
 	bin/stacks mixed.lua >perf.out 2>&1
 /perf/perf.bin script -i /tmp/perf.data -F ip,sym,dso >stacks.perf 2>perf.err

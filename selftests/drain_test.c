@@ -307,7 +307,7 @@ static void check_values(struct __test_metadata *_metadata,
 		missing = false;
 		next = m->value + 1;
 	}
-	/* The stream ends with the last store, unless that was also overwritten. */
+	/* The stream ends with the last store, unless that store was also overwritten. */
 	if (!missing)
 		EXPECT_EQ(SAME + stores, next);
 }

@@ -29,7 +29,7 @@ effort_part() {
 # do not run them, because they have the same harts as fpga.
 of_harts="access argument firmware many overflow own_counts perf programs sampled_count sampling threads"
 
-# effort_tests BOARD: print run_all.sh's arguments for the stock kernel on a board. In "make check"
+# effort_tests BOARD: print run_all.sh's arguments for the stock kernel on a board. In "make check",
 # another kernel runs kselftests on some boards: TRACE_ONCE is set, and the stock kernel runs only
 # the remaining ones there. Fails if none remain.
 effort_tests() {

@@ -88,7 +88,7 @@ exact() {
 	result $failed "$3: $claim"
 	sed 's/^/# /' <<<"$text"
 	[ $failed = 0 ] || sed 's/^/# /' "$out/$1.err"
-	# Remove the log, which has hundreds of megabytes.
+	# Remove the log, because it is hundreds of megabytes long.
 	[ $failed != 0 ] || rm -f "$out/$1.log"
 }
 

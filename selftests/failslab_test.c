@@ -2,7 +2,7 @@
 /*
  * Proves that the driver survives the failure of any allocation: if a call's first, second, third
  * ... allocation fails, the call either succeeds or returns ENOMEM, and the driver keeps working
- * and leaks nothing.
+ * and leaks no memory.
  *
  * Needs a kernel with CONFIG_FAILSLAB and CONFIG_FAULT_INJECTION_DEBUG_FS.
  */
@@ -185,7 +185,7 @@ static int do_read(struct _test_data_failslab *self)
 	return pread(self->s.fd, bytes, sizeof(bytes), 0) < 0 ? -errno : 0;
 }
 
-/* Read from a running ring, for which the driver makes a copy. */
+/* Read from a running ring, which the driver copies for the reader. */
 TEST_F(failslab, read_survives_allocation_failures)
 {
 	uint32_t i;

@@ -43,7 +43,7 @@ probe() {
 	local i
 	echo "$*" >"$out/go.tmp"
 	mv "$out/go.tmp" "$out/go.$step"
-	# A probe that takes ten minutes counts as hung.
+	# A probe that takes ten minutes is considered hung.
 	for ((i = 0; i < 12000; i++)); do
 		[ ! -e "$out/answer.$step" ] && kill -0 "$board_pid" || break
 		sleep 0.05

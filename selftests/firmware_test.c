@@ -187,7 +187,7 @@ static void refused(struct __test_metadata *_metadata, struct _test_data_firmwar
 	}
 }
 
-/* Firmware can count the event on only one counter, which perf takes first. */
+/* Firmware can count the event on only one counter, which perf holds. */
 TEST_F(firmware, event_counted_by_perf_is_refused_as_busy)
 {
 	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_RAW, PERF_FIRMWARE | ILLEGAL);
@@ -220,7 +220,7 @@ TEST_F(firmware, event_counted_by_perf_is_refused_as_busy)
 	close(perf);
 }
 
-/* The other process executes as many illegal instructions on the same hart. */
+/* The other process executes the same number of illegal instructions on the same hart. */
 TEST_F(firmware, event_is_counted_per_thread)
 {
 	int done[2];

@@ -148,7 +148,7 @@ rm "$out/image" "$out/initramfs"
 
 # ---- a funnel that feeds a funnel --------------------------------------------------
 
-# nested WHAT OPTION... -- ARGS...: run the probe on the last encoder, whose trace passes
+# nested WHAT OPTION... -- ARGS...: run the probe on the last encoder, whose trace passes through
 # two funnels.
 nested() {
 	local what=$1 options=()

@@ -297,7 +297,10 @@ static void lose_registers(struct __test_metadata *_metadata,
 	for (i = 0; i < 3; i++)
 		trace_store(leaver->page, leaver->reg, (uint32_t)i, 4);
 	ASSERT_EQ(0, set_online(self, false));
-	/* Writing te_control, the first register, as inactive resets all others. */
+	/*
+	 * Clearing te_control, the first register, makes the encoder inactive and resets all other
+	 * registers.
+	 */
 	*(volatile uint32_t *)leaver->page = 0;
 	ASSERT_EQ(0, set_online(self, true));
 	ASSERT_EQ(0, trace_status(self->fd, &status));
@@ -541,8 +544,8 @@ static int signal_of_another(void)
 }
 
 /*
- * No other process can read the counters of a CPU that came online during the session. They are
- * released at the session's end.
+ * No other process can read the counters of a CPU that came online during the session. The counters
+ * are released when the session ends.
  */
 TEST_F(hotplug, counters_of_onlined_cpu_belong_to_session)
 {

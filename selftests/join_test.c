@@ -609,9 +609,11 @@ TEST_F(join, stores_after_session_end_are_discarded)
 	trace_session_close(&self->s);
 	EXPECT_EQ(0, trace_signal_of(store_mapped, page));
 	losses[2]++;
-	/* A load from the page must show room for a store. */
+	/* A load from the page must indicate room for a store. */
 	EXPECT_NE(0, *(volatile uint32_t *)((char *)page + TR_ITC_STIMULUS));
-	/* The byte for the sink must show room, so that records neither wait nor are dropped. */
+	/*
+	 * The byte for the sink must indicate room, so that records neither wait nor are dropped.
+	 */
 	EXPECT_EQ(0, ((volatile uint8_t *)losses)[SIFIVE_TRACE_FULL_BYTES +
 						  self->s.encoder.index]);
 	EXPECT_EQ(-ENXIO, join(fd, -1, ALL, &joined));

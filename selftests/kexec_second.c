@@ -4,7 +4,7 @@
  *
  *	kexec_second IMAGE INITRD
  *
- * INITRD is the file that the running kernel booted with; the tree contains its address.
+ * INITRD is the file with which the running kernel booted; the tree contains its address.
  */
 #include <fcntl.h>
 #include <linux/kexec.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Kills recordings at random times: the recorder, another reader, the program or one of its
-# children. Each time the device must be free again, no process may remain, and the captured data
+# children. After each kill, the device must be free, no process may remain, and the captured data
 # must be readable. Prints TAP.
 #
 #	kills.sh BUILD

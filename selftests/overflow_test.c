@@ -15,7 +15,7 @@
 #include "trace_count.h"
 #include "trace_more.h"
 
-/* Number of data pages in a ring of samples, without its header page; a power of two. */
+/* Number of data pages in a ring of samples, excluding its header page; a power of two. */
 #define RING_PAGES	64
 
 #define TURNS		10000000ull

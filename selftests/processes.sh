@@ -211,7 +211,7 @@ whole xor "$(made xor)" "--count xor: the calls of all processes are recorded"
 meta work 'len(m["processes"]) == 1 and not any("in" in o or "named" in o for o in m["objects"] + m["threads"])' \
 	"one process: no thread is named, and no object names a process"
 meta fork 'len(m["processes"]) == 9 and len({p["pid"] for p in m["processes"]}) == 9 and len({p["ppid"] for p in m["processes"]}) == 2 and all("from" in p and p["exe"].endswith("/tree") and p["args"][1] == "fork" for p in m["processes"])' \
-	"fork: the side-car file has each process's parent, command and times"
+	"fork: the side-car file contains each process's parent, command and times"
 meta exec '[len(o.get("in", [])) for o in m["objects"] if o["path"].endswith("/tree")] == [2, 1] and [p["args"][1] for p in m["processes"]] == ["exec", "exec", "work"] and m["processes"][1]["pid"] == m["processes"][2]["pid"] and m["processes"][1]["to"] == m["processes"][2]["from"]' \
 	"exec: the side-car file lists both programs that the process executes, and their objects"
 says daemon "has ended, but " "daemon: the wait is reported"
@@ -364,10 +364,10 @@ result $? "a process that continues after its recording writes nothing to a new 
 status attached 3 "-p: the exit status is the given program's"
 at_least attached busy 50 "-p: the process is sampled"
 meta attached 'm["exe"] == "/target/record/busy" and m["args"][1:] == ["1", "/tmp/enough"]' \
-	"-p: the side-car file has the process's program and arguments"
+	"-p: the side-car file contains the process's program and arguments"
 says attached "process " "-p: the process is announced"
 status limited 0 "-p: a limit ends the recording"
-at_least limited busy 50 "-p --size: the process is sampled until the limit"
+at_least limited busy 50 "-p --size: the process is sampled until the limit is reached"
 says elsewhere "may run on CPUs that are not recorded" "-p -C: a process that may run on other CPUs is reported"
 ! grep -q "may run on CPUs" "$out/limited.err"
 result $? "-p: no notice is printed if the process may run only on recorded CPUs"
@@ -378,7 +378,7 @@ meta switched '"switches" in m' "-p --switches: the side-car file records the op
 result $? "-p --calls: the process's calls are recorded"
 refused nothing 125 "/target/record/none: No such file" "-p: no file is left if the given program cannot be run"
 status signalled 0 "-p: a signal ends the recording"
-at_least signalled busy 50 "-p: the process is sampled until the signal"
+at_least signalled busy 50 "-p: the process is sampled until the signal arrives"
 [ "$(calls freed | grep ackermann)" = "ackermann 44" ]
 result $? "-p: after the recorder is killed, the device is free again"
 status ended 0 "-p: the end of the process ends the recording"
@@ -426,7 +426,7 @@ two_of both "-p A,B: both processes are sampled, and the third is not"
 meta both "$have == sorted([$one, $two]) and [p['exe'].split('/')[-1] for p in m['processes']] == ['busy', 'stacks'] and m['processes'][1]['args'][1:] == ['1000000000'] and all('ppid' in p for p in m['processes'])" \
 	"-p A,B: the side-car file contains each process with its command"
 meta both 'all([o["in"] for o in m["objects"] if o["path"].endswith(name)] == [[i]] for i, name in enumerate(["/busy", "/stacks"])) and not any(o["path"].endswith("/steady") for o in m["objects"]) and "early" not in m and "exe" not in m' \
-	"-p A,B: the side-car file has the objects of each process"
+	"-p A,B: the side-car file contains the objects of each process"
 says both "2 processes: a sample every" "-p A,B: the processes are announced"
 two_of user "-u NAME: the user's processes are sampled, and another user's is not"
 two_of number "-u NUMBER --switches: the user's processes are sampled, and another user's is not"
@@ -434,10 +434,10 @@ for thread in "$one" "$two"; do
 	host report "$out/number.rtd" | grep -qE " (busy|stacks)/$thread\$"
 	result $? "-u --switches: the context switches of both processes are recorded: $thread"
 done
-meta number "$have == sorted([$one, $two])" "-u: the side-car file has both processes"
+meta number "$have == sorted([$one, $two])" "-u: the side-car file contains both processes"
 two_of group "-G: the processes of the group and of its child are sampled, and a process outside is not"
 at_least below inner 20 "-G PATH: the process of a child group is sampled"
-meta below "$have == [$two]" "-G PATH: the side-car file has only the process of the child group"
+meta below "$have == [$two]" "-G PATH: the side-car file contains only the process of the child group"
 refused none-user 125 "there is no process to record" "-u: a user without processes is refused"
 refused no-user 125 "there is no such user" "-u: an unknown user is refused"
 refused no-group 125 "there is no such control group in /tmp/groups" "-G: a group that does not exist is refused"

@@ -84,7 +84,7 @@ static void store_marks(struct trace_session *s, uint32_t value)
 		trace_store(s->page, s->reg, value, 4);
 }
 
-/* Become a user without capabilities, except those in the mask. */
+/* Become a user with only the capabilities in the mask. */
 static int become(uid_t user, uint64_t caps)
 {
 	if (setgroups(0, NULL) || prctl(PR_SET_KEEPCAPS, 1) ||
@@ -374,7 +374,7 @@ TEST_F(share, copy_is_charged_to_reader)
 	rmdir("/tmp/share_test_cgroup/small");
 	umount(dir);
 	rmdir(dir);
-	/* The session's owner can still read a copy. */
+	/* The session's owner can read a copy. */
 	EXPECT_EQ(1, pread(self->s.fd, &byte, 1, 0));
 }
 

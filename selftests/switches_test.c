@@ -346,7 +346,7 @@ static void *yield(void *arg)
 	return NULL;
 }
 
-/* Begin a capture in which only the caller is known. */
+/* Begin a capture, with the caller as the only known thread. */
 static int restart(struct _test_data_switches *self)
 {
 	self->found = (struct found) { .threads[0] = gettid(), .count = 1 };

@@ -69,7 +69,7 @@ static int start(struct _test_data_syscalls *self)
 	       trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND);
 }
 
-/* A thread, and the number of the system call that it is in, or -1. */
+/* A thread, and the number of its current system call, or -1. */
 struct caller {
 	uint32_t thread;
 	int call;

@@ -67,7 +67,7 @@ static void call_any(void (*function)(unsigned int), unsigned int argument,
 	count(&made, TRACE_EXIT, calls);
 }
 
-/* Make one call, with @turns calls inside. */
+/* Make one call, with @turns calls nested in it. */
 static void call(unsigned int turns)
 {
 	call_any(calls_loop, turns, turns + 1);
@@ -535,7 +535,7 @@ static void jump_out(int number)
 	siglongjmp(jump, 1);
 }
 
-/* The record that a signal handler has left by a jump is lost. */
+/* A record that a signal handler interrupts and leaves by a jump is lost. */
 TEST_F(threads, jump_out_of_handler_loses_only_reported_records)
 {
 	const struct itimerval timer = { { 0, 700 }, { 0, 700 } };
@@ -625,7 +625,7 @@ static volatile bool in_child;
 /* Wait status of the first child that did not exit with 0, or -1 if there is none. */
 static volatile int bad_status;
 
-/* Times range from 1 us, to interrupt each place of a record, to 8 ms, for slow machines. */
+/* Times range from 1 us, which interrupts records at each place, to 8 ms, for slow machines. */
 static void set_alarm(void)
 {
 	const long us = (1 + forks * 37 % 64) << forks * 8 / forks_least % 8;

@@ -128,8 +128,8 @@ static void count_signal(int number)
 }
 
 /*
- * Return whether the C library leaves this signal to programs, except SIGILL, which the trace
- * library uses while tracing is on.
+ * Return whether the test can handle this signal. The C library reserves some signals, and the
+ * trace library uses SIGILL while tracing is on.
  */
 static bool is_watched(int number)
 {

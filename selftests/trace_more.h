@@ -118,7 +118,7 @@ int trace_read_unprivileged(void);
 /* Return the time of a monotonic clock, in seconds. */
 double trace_clock(void);
 
-/* Keep perf from lowering its sampling rate, as it does on a slow host. */
+/* Prevent perf from lowering its sampling rate, as it does on a slow host. */
 void trace_sample_freely(void);
 
 /* Write to or read from a procfs or sysfs file; return 0 or more, or a negative errno. */

@@ -127,7 +127,7 @@ t = json.load(open(sys.argv[1]))["trigger"]
 sys.exit(not (t["limit_ns"] == 2000000 < t["took_ns"] < 20000000 and
               abs((t["to"] - t["from"]) * 100 - t["took_ns"]) <= 200))
 PYTHON
-result $? "--slower-than: the side-car file has the call's time and duration, by the trace's clock"
+result $? "--slower-than: the side-car file contains the call's time and duration, by the trace's clock"
 host replay --time-threshold 2ms "$out/$slow" >"$out/slow.replay"
 python3 - "$out/slow.replay" "$out/$slow.meta" <<'PYTHON'
 import json, re, sys
