@@ -116,8 +116,8 @@ static void start_and_join(struct __test_metadata *_metadata, unsigned int threa
 	ASSERT_NE(NULL, thread);
 	/*
 	 * Populate the stacks here, because harts that take page faults at the same time spin on
-	 * the page table's lock, for a long time if the host has fewer CPUs than the board has
-	 * harts.
+	 * the page table's lock. If the host has fewer CPUs than the board has harts, they spin for
+	 * a long time.
 	 */
 	ASSERT_EQ(0, mlockall(MCL_CURRENT | MCL_FUTURE));
 	pthread_attr_init(&attr);

@@ -36,7 +36,7 @@
 #define PAGES		64
 #define PAGES_EXACT	512
 
-/* Number of events, more than any hart has counters. */
+/* Number of events, which exceeds the number of counters of any hart. */
 #define MANY		40
 
 static const struct sifive_trace_event cycles = { .code = 1 };
@@ -235,7 +235,7 @@ struct theirs {
 
 static struct theirs theirs;
 
-/* Set while the mapped event's counter is read, and set if that failed. */
+/* The mapped event's counter is being read; reading it has failed. */
 static volatile sig_atomic_t reading, unreadable;
 
 static void skip_read(int number, siginfo_t *info, void *context)
@@ -460,7 +460,7 @@ static void system_calls(void)
 		getppid();
 }
 
-/* Return perf's count for the user-mode part of system calls: the best of several runs. */
+/* Return perf's count for the user-mode part of system calls: the lowest of several runs. */
 static uint64_t count_calls(int event)
 {
 	uint64_t best = ~0ull, count;

@@ -501,7 +501,7 @@ TEST_F(share, user_can_read_own_capture_after_session)
 	EXPECT_EQ(0, as_user(0, BIT64(CAP_PERFMON), may_read, 0));
 }
 
-/* A program that drops its privileges can still use its session. */
+/* A program that drops its privileges can continue to use its session. */
 TEST_F(share, session_continues_after_dropping_privileges)
 {
 	struct sifive_trace_config config;

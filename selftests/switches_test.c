@@ -26,7 +26,7 @@
 /* Maximum number of captures until one contains the record that a test needs. */
 #define TRIES		100
 
-/* Upper limit of the kinds of records. */
+/* Upper limit on the numbers of record kinds. */
 #define KINDS		0x20
 
 /**
@@ -588,7 +588,7 @@ TEST_F(switches, later_children_are_recorded_on_request)
 	EXPECT_EQ(0, self->found.bad);
 	EXPECT_EQ(0, self->found.overlaps);
 	EXPECT_NE(0, self->found.first[1]);
-	/* The grandchild and the second child have the foreign records. */
+	/* The foreign records are those of the grandchild and of the second child. */
 	EXPECT_LT(0, self->found.foreign);
 }
 

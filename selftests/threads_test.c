@@ -144,7 +144,7 @@ FIXTURE_SETUP(threads)
 {
 	/*
 	 * Populate the stacks before threads run: harts that fault together spin on the page
-	 * table's lock, for a long time when the emulator has fewer CPUs than harts.
+	 * table's lock. If the emulator has fewer CPUs than harts, they spin for a long time.
 	 */
 	ASSERT_EQ(0, mlockall(MCL_CURRENT | MCL_FUTURE));
 	ASSERT_EQ(0, make_threads_cheap());
