@@ -169,7 +169,7 @@ for board in fpga nofunnel; do
 						bad = 1
 				exit bad || length(round) != 2
 			}'
-		result $? "$what: the records of both harts are in one trace, with times of one clock"
+		result $? "$what: the records of both harts are in one trace, with times from one clock"
 	done
 done
 

@@ -204,7 +204,7 @@ command report --symfs "$out/root" "$out/switched.rtd" >/dev/null 2>"$out/switch
 	! grep "switches may be missing" "$out/switched.notes"
 result $? "--calls=all -a --switches: no record of a context switch is missing"
 ! grep -q "changed its code" "$out"/{whole,static,system,switched}.err
-result $? "--calls=kernel: recording does not change the kernel's code after it was copied"
+result $? "--calls=kernel: recording does not change the kernel's code after it has been copied"
 says noisy "the kernel changed its code while it was traced" \
 	"--calls=kernel: code that changes during the recording is reported"
 status hidden 7 "--calls=kernel: the program is recorded without the kernel's code"
@@ -216,7 +216,7 @@ meta hidden '"[kernel]" not in {o["path"] for o in m["objects"]}' \
 result $? "--calls -i: the trace also contains samples"
 host decode --format pc "$out/whole.rtd" >"$out/whole.pc" && grep -qv '^#' "$out/whole.pc" &&
 	! grep "messages contradict the code" "$out/whole.pc"
-result $? "--calls=kernel -a -i: sampling does not change the kernel's code after it was copied"
+result $? "--calls=kernel -a -i: sampling does not change the kernel's code after it has been copied"
 cmp -s "$out/archive.rtd.files/target/record/plain" "$target/record/plain" &&
 	cmp -s "$out/archive.rtd.files/target/lib/libc.so.6" "$target/lib/libc.so.6"
 result $? "--archive: the program and its shared objects are copied"

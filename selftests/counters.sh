@@ -126,7 +126,7 @@ counted calls0 315000 620000 "both modes: a system call is counted"
 together "$user_loop" "$kernel_loop" "$(value loop0)" "both modes: the loop's counts in each mode add up"
 together "$user_calls" "$kernel_calls" "$(value calls0)" \
 	"both modes: the system calls' counts in each mode add up"
-counted loop1 200000 200050 "an event on two programmable counters: the first counts"
+counted loop1 200000 200050 "an event on two programmable counters: the first counter counts"
 together "$(value calls1)" "$(value calls2)" "$(value calls0)" \
 	"an event on two programmable counters: each counter counts one mode"
 mask 0x1d "any order of events: each event is assigned a counter that can count it"

@@ -81,9 +81,9 @@ ways() {
 }
 
 same=(
-	"lcov: each line's count is the one that gcov reports, and no line is missing"
-	"lcov: each function's count is the one that gcov reports"
-	"lcov: the count of each branch direction is the one that gcov reports"
+	"lcov: each line's count matches gcov's, and no line is missing"
+	"lcov: each function's count matches gcov's"
+	"lcov: the count of each branch direction matches gcov's"
 	"lcov: the totals match gcov"
 	"genhtml creates pages from the lcov file"
 )

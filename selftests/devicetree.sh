@@ -349,7 +349,7 @@ DTS
 finds some-before PROBLEM "the kernel module is not loaded" insmod "a module that is not loaded is reported"
 finds some-after note "/soc/trace@11000000 is disabled" 'status property to "okay"' "a disabled node is reported"
 finds some-after note "the module refuses /soc/trace@11001000: its registers need 4096 bytes" \
-	"--report" "a refused node is reported, and why it is refused"
+	"--report" "a refused node is reported, with the reason"
 finds some-after note "/soc/trace@11002000 is bound to the driver simple-pm-bus" \
 	"echo 11002000.trace >.*/simple-pm-bus/unbind; .*/sifive-trace-encoder/bind" \
 	"a node with another driver is reported"
@@ -359,7 +359,7 @@ finds some-none PROBLEM "/soc/trace@11003000 is not bound" \
 	"echo 11003000.trace >.*/sifive-trace-encoder/bind" "a node without a driver is reported"
 finds some-none PROBLEM "/soc/trace@11000000 is disabled" okay "a disabled node is reported when no encoder is left"
 logs some "encoders: 1, funnels: 1; trace@11000000 is disabled; " "a disabled node is reported"
-logs some "trace@11001000 is refused: its registers need 4096 bytes" "a refused node is reported, and why it is refused"
+logs some "trace@11001000 is refused: its registers need 4096 bytes" "a refused node is reported, with the reason"
 logs some "trace@11002000 is bound to the driver simple-pm-bus" "a node with another driver is reported"
 
 altered older fpga '

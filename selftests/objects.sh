@@ -123,7 +123,7 @@ for program in plain objects threads shared; do
 done
 for program in edges edges-static edges-linked; do
 	same "$program"
-	result $? "$program: constructors, destructors and the functions they call are recorded"
+	result $? "$program: constructors, destructors and the functions that they call are recorded"
 done
 for program in host host-now; do
 	objects $program one

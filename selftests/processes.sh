@@ -347,7 +347,7 @@ for name in denied:5 killed-sys:159; do
 done
 says killed-sys "seccomp filter forbids a system call, and ended the program: if the program does not end without record, allow ioctl(2) for /dev/sifive-trace" \
 	"seccomp: the reason and the remedy are reported"
-whole linked 10 "--filter: all calls are recorded of a program that is started through a symbolic link"
+whole linked 10 "--filter: all calls of a program that is started through a symbolic link are recorded"
 status error 0 "a program that closes standard error: the exit status is the program's"
 [ "$(cat "$out/error.dat")" = data ]
 result $? "a program that closes standard error: no message is written to the program's own file"
@@ -435,7 +435,7 @@ for thread in "$one" "$two"; do
 	result $? "-u --switches: the context switches of both processes are recorded: $thread"
 done
 meta number "$have == sorted([$one, $two])" "-u: the side-car file contains both processes"
-two_of group "-G: the processes of the group and of its child are sampled, and a process outside is not"
+two_of group "-G: the processes of the group and of its child are sampled, and a process outside the group is not"
 at_least below inner 20 "-G PATH: the process of a child group is sampled"
 meta below "$have == [$two]" "-G PATH: the side-car file contains only the process of the child group"
 refused none-user 125 "there is no process to record" "-u: a user without processes is refused"

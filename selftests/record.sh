@@ -423,7 +423,7 @@ status badstart 2 "start: a program is refused"
 
 [ "$(cat "$out"/*.options | wc -l)" -ge 30 ] &&
 	selftests/unit/manual.py Documentation/man "$out" >"$out/manual.log"
-result $? "the manual pages of all commands have their synopsis and options"
+result $? "the manual pages of all commands contain their synopsis and options"
 grep -h '^#' "$out/manual.log"
 
 # completes NAME WORD WHAT: expect the completion to be only WORD, or nothing if WORD is empty.

@@ -276,7 +276,7 @@ check "no marker of unfinished work is left" nothing_left_over
 check "perf's private state is used in one file only" private_state_in_one_file
 check "each area uses only areas below it in the picture" selftests/areas.py
 check "each register, constant and option is defined once" selftests/once.py
-check "plain English: no word is used that the glossary replaces" plain_english
+check "plain English: no word that the glossary replaces is used" plain_english
 check "the documented example compiles" example_compiles
 check "make install uses one prefix, and a program builds with the installed files" install_is_usable
 check "make install-tools installs only this machine's command and trace-reading library" install_of_this_machine

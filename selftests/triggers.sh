@@ -348,7 +348,7 @@ for name in part part-static part-join; do
 done
 meta part 'm["part"] == {"from": "ackermann"}' "--from: the function is in the side-car file"
 host report "$out/part.rtd" | grep -q '^Trace covers all of .*; contains calls of each thread only from a call to ackermann until it returns'
-result $? "--from: report prints that the trace covers a part"
+result $? "--from: report prints that the trace covers a part of the run"
 [ "$(calls part-sum)" = "$(of plain cube square sum)" ]
 result $? "--from: calls outside the function's calls are not recorded"
 [ "$(calls part-filter)" = "$(of plain cube)" ]
