@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Measures the cost of a record on a board that counts instructions.
 #
-#	bench.sh BUILD prints the whole table of Documentation/performance.md bench.sh BUILD check
-#	checks the targets, and prints TAP
+#	bench.sh BUILD		prints the whole table of Documentation/performance.md
+#	bench.sh BUILD check	checks the targets, and prints TAP
 #
 # QEMU and KERNEL in the environment come from "make board".
 

@@ -156,7 +156,7 @@ TEST_F(calls, recursion_is_nested_and_complete)
 	CALLS_ARE(calls_of_fib(12));
 }
 
-/* Constructors in C and C++ also make calls, before main(). */
+/* Calls that constructors in C and C++ make before main() are not recorded, either. */
 TEST_F(calls, not_recorded_while_tracing_is_off)
 {
 	EXPECT_EQ(4, calls_before_main);

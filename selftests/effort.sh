@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash Selects the share of the kselftests' work that a board performs:
-# 1/TRACE_PART of the races, random programs and repetitions. Tests that find nothing with fewer
-# repetitions, such as leaks, run in full, but only on fpga, because the calls and the library are
-# the same elsewhere. With TRACE_PART=1, all boards run all tests in full.
+# shellcheck shell=bash
+# Selects the share of the kselftests' work that a board performs: 1/TRACE_PART of the races, random
+# programs and repetitions. Tests that need many repetitions to detect an error, such as a leak, run
+# in full, but only on fpga, because the calls and the library are the same elsewhere. With
+# TRACE_PART=1, all boards run all tests in full.
 #
 # effort_part sets $programs, the number of random programs, and $settings, shell commands for the
 # board, which does not see the host's environment.

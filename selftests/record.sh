@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests sifive-trace on the traced machine. Prints TAP. Each program without tracing code is
-# recorded with one command. Their traces are decoded on this host, and must match the programs' own
+# Tests sifive-trace on the traced machine. Prints TAP. Programs without tracing code are
+# recorded, each with a single command. Their traces are decoded on this host, and must match the programs' own
 # counts. Also tests options, manual control and the doctor.
 #
 #	record.sh BUILD
@@ -321,9 +321,9 @@ meta own1 'm["per_thread"] and m["lost"]["threads"] == 0' "counts are per thread
 host decode --format json "$out/one.rtd" >"$out/one.json"
 for i in 1 2 3 4 5; do host decode --format json "$out/own$i.rtd"; done | python3 -c '
 import json, sys
-# A thread's counters do not advance while it waits for other threads on the same CPU. The emulator
-# also counts the work of harts that run in the meantime, so the minimum of several runs is the true
-# count.
+# The counters of a thread do not advance while it waits for other threads on the same CPU. The
+# emulator also counts the work of harts that run in the meantime, so the minimum of several runs is
+# the true count.
 def waited(lines):
     return min(c for r in map(json.loads, lines)
                if r["kind"] == "exit" and r.get("function") == "main"

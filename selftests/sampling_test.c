@@ -221,10 +221,7 @@ TEST_F(sampling, samples_have_interval_pc_and_counters)
 		EXPECT_LT(self->samples->sample[i - 1].count[1], self->samples->sample[i].count[1]);
 		EXPECT_LT(self->samples->sample[i - 1].time, self->samples->sample[i].time);
 	}
-	/*
-	 * The counts are between the values that the program has read, and span nearly their whole
-	 * range.
-	 */
+	/* The counts are within the range of the program's own readings, and nearly span it. */
 	first = self->samples->sample;
 	last = first + self->samples->count - 1;
 	for (i = 0; i < 2; i++) {

@@ -436,9 +436,7 @@ TEST_F(switches, stopped_process_is_recorded_as_stopped)
 	child = fork();
 	if (!child)
 		stop_itself(self);
-	/*
-	 * The child stops repeatedly, because it is not switched out if it is continued too early.
-	 */
+	/* The child stops repeatedly: if it is continued too early, it is not switched out. */
 	do {
 		ASSERT_EQ(child, waitpid(child, &status, WUNTRACED));
 		if (WIFSTOPPED(status))
