@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that only threads that have joined can read a session's counters, and only until
- * the session ends; that per-thread counts exclude other threads; and that access is restored
- * after it was revoked.
+ * Proves that only threads that have joined can read a session's counters, and only until the
+ * session ends. Also proves that per-thread counts exclude other threads, and that access is
+ * restored after it was revoked.
  *
  * TRACE_THREADS: number of threads to create (default 2148, more than there are slots).
  */

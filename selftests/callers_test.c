@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that samples include the callers of the sampled code, found with frame pointers, in leaf
- * functions, in functions that have called others, and in deep recursion; that they do so only on
- * request; and that a sample with bad frame pointers lacks only its callers. Compiled with
+ * functions, in functions that have called others, and in deep recursion. They do so only on
+ * request. A sample with bad frame pointers lacks only its callers. Compiled with
  * -fno-omit-frame-pointer.
  */
 #define _GNU_SOURCE

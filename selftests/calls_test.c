@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that each call to an instrumented function while tracing is on produces one entry record
- * and one exit record, in order, despite signals, threads and forks; that calls that end without a
- * return do not affect other calls; and that calls while tracing is off produce no records.
+ * and one exit record, in order, despite signals, threads and forks. Calls that end without a
+ * return must not affect other calls, and calls while tracing is off must not produce records.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that COUNTERS assigns each event a counter, which counts correctly and which user mode can
- * read with a plain csrr; and that access and counters are released at the session's end, or when a
+ * read with a plain csrr. Access and counters must be released when the session ends, or when a
  * call fails.
  */
 #define _GNU_SOURCE

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that read() drains a running capture: a reader that keeps up receives each byte once, in
- * order, without a gap; bytes that are overwritten before they are read are counted exactly, and
- * marked. Also tests readers that wait, stop, are killed, or are replaced by others.
+ * Proves that read() drains a running capture. A reader that keeps up must receive each byte once,
+ * in order, without a gap. Bytes that are overwritten before they are read must be counted exactly,
+ * and marked. Also tests readers that wait, stop, are killed, or are replaced by others.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

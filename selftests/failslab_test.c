@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that the driver survives the failure of any allocation: if a call's first, second, third
- * ... allocation fails, the call either succeeds or returns ENOMEM, and the driver keeps working
- * and leaks no memory.
+ * Proves that the driver survives the failure of any allocation. If a call's first, second, third
+ * ... allocation fails, the call must either succeed or return ENOMEM, and the driver must continue
+ * to work without leaking memory.
  *
  * Needs a kernel with CONFIG_FAILSLAB and CONFIG_FAULT_INJECTION_DEBUG_FS.
  */

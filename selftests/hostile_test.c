@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that no program can do more than the interface permits, whether with racing threads,
- * overflowing numbers, any mmap() offset, passed descriptors, or as an unprivileged user; and that
- * thousands of sessions leak nothing.
+ * Proves that no program can do more than the interface permits: not with racing threads,
+ * overflowing numbers, any mmap() offset or passed descriptors, nor as an unprivileged user.
+ * Thousands of sessions must not leak memory.
  *
  * TRACE_SECONDS: duration of the threads' race in seconds (default 5).
  *

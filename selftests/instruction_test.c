@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that CONFIG accepts the instruction modes that the encoders support; that only threads of
- * the session are traced, that each part begins with a Sync message and names its thread, and that
- * the program's own stores are in the same trace; and that unprivileged users cannot read kernel
- * addresses.
+ * Proves that CONFIG accepts the instruction modes that the encoders support, and that only threads
+ * of the session are traced. Each part must begin with a Sync message and name its thread. The
+ * program's own stores must be in the same trace. Unprivileged users must not be able to read
+ * kernel addresses.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that processes can share a session: each process that the owner admits is assigned
- * separate channels, which are freed however the process ends; mappings outlive the session without
- * raising a signal; and no other process can join.
+ * Proves that processes can share a session. Each process that the owner admits is assigned
+ * separate channels, which are freed however the process ends. Its mappings outlive the session
+ * without raising a signal. No other process can join.
  */
 #define _GNU_SOURCE
 #include <errno.h>

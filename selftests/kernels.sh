@@ -5,9 +5,9 @@
 #
 #	kernels.sh LIST BUILD
 #
-# The module is recompiled for a tree only if an input has changed since it last compiled without
-# a warning: the sources, the tree, the compiler or this script; see passed.sh. Lines with "# |" form
-# a table for the summary.
+# The module is recompiled for a tree only if an input has changed since it last compiled without a
+# warning; see passed.sh. Inputs are the sources, the tree, the compiler and this script. Lines with
+# "# |" form a table for the summary.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1

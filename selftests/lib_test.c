@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that libsifive-perf works on the real device as its header documents: a program's records,
- * in each count type, are in the file exactly as in the device; and every misuse causes an error
- * message and leaves the device free.
+ * Proves that libsifive-perf works on the real device as its header documents. A program's records,
+ * in each count type, must be in the file exactly as in the device. Every misuse must cause an
+ * error message and leave the device free.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

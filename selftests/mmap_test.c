@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that mmap() maps only the stimulus pages of the session's encoders, only for the session's
- * owner and only during the session, and that the mappings cannot grow, be executed or be
+ * owner and only during the session. The mappings must not be able to grow, be executed or be
  * inherited.
  */
 #define _GNU_SOURCE

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a counter overflow interrupts its hart: perf's sampling events produce the number of
- * samples that follows from count and period, with the pc of the running code, and none after they
- * are closed. Sampling by event depends on this. Needs no trace hardware.
+ * Proves that a counter overflow interrupts its hart. perf's sampling events must produce the
+ * number of samples that follows from count and period, with the pc of the running code, and none
+ * after they are closed. Sampling by event depends on this. Needs no trace hardware.
  */
 #define _GNU_SOURCE
 #include <signal.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that another process can interrupt a capture with PAUSE: stores during the pause are
- * missing, an Error message and an absolute time follow, and unprivileged users cannot pause a
- * capture.
+ * Proves that another process can interrupt a capture with PAUSE. Stores during the pause are
+ * missing, and are followed by an Error message and an absolute time. Unprivileged users cannot
+ * pause a capture.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

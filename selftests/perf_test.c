@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a session and perf can use counters at the same time: both count correctly while perf
- * events are opened and closed, or use all other counters; and that COUNTERS reports an error if
+ * Proves that a session and perf can use counters at the same time. Both must count correctly while
+ * perf events are opened and closed, or use all other counters. COUNTERS must report an error if
  * perf holds all counters.
  *
  * The emulator counts an event on a single counter, so both sides use different events,

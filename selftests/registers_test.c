@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that stores to the control registers in a stimulus page are detected: STATUS and STOP
- * report the encoder, and the next START overwrites the registers; and that a full sink is not
- * reported as a changed register.
+ * report the encoder, and the next START overwrites the registers. A full sink must not be reported
+ * as a changed register.
  */
 #define _GNU_SOURCE
 #include <string.h>

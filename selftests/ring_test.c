@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a ring keeps the newest bytes, beginning with a complete message, at
- * every size and stop position; that a snapshot of a running ring is consistent; and
- * that odd and large buffers, single-sink nodes, timestamps, poll() and seeking work as
- * documented.
+ * Proves that a ring keeps the newest bytes, beginning with a complete message, at every size and
+ * stop position, and that a snapshot of a running ring is consistent. Odd and large buffers,
+ * single-sink nodes, timestamps, poll() and seeking must work as documented.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that each sample names the interrupted thread, on a CPU that several processes and threads
- * share, with every count type, with callers, with stacks, and with repeated headers; that samples
- * name threads only on request; and that processes created after START are sampled only on request.
+ * share, with every count type, with callers, with stacks, and with repeated headers. Threads must
+ * be named, and processes created after START must be sampled, only on request.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that the counter that triggers samples can also provide its event's counts in the records,
- * so that the session needs no other counter for that event; that no count is missing if
- * instructions are counted; and that no other event can be counted in this way.
+ * so that the session needs no other counter for that event. No count may be missing if
+ * instructions are counted. No other event can be counted in this way.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

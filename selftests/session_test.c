@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a session ends, and frees the hardware, however its process ends; that a session can
- * be passed to another process; that the module cannot be unloaded while it is in use; and that
- * unbinding a component ends a session only if the session uses that component.
+ * Proves that a session ends, and frees the hardware, however its process ends, and that a session
+ * can be passed to another process. The module cannot be unloaded while it is in use. Unbinding a
+ * component ends a session only if the session uses that component.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

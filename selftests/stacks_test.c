@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that samples include the registers of the sampled code, and as much of its stack as was
- * requested and can be read; that a sample with a bad stack pointer lacks only its stack; and that
- * samples in the kernel begin with kernel addresses if these were requested.
+ * requested and can be read. A sample with a bad stack pointer must lack only its stack. Samples in
+ * the kernel must begin with kernel addresses if these were requested.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that threads on all harts record concurrently, and that no interference, signal,
- * migration, fork or jump causes a loss that is not counted: the decoded trace contains exactly the
- * program's records, except for the losses that the library reports.
+ * migration, fork or jump causes a loss that is not counted. The decoded trace must contain exactly
+ * the program's records, except for the losses that the library reports.
  *
  * TRACE_STORM_SECONDS: duration of the longest test (default 5).
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that the library's timer records the program's position at the requested rate and without
- * a signal, together with entry and exit records, and that the side-car file contains the data that
- * the trace lacks.
+ * a signal, together with entry and exit records. The side-car file must contain the data that the
+ * trace lacks.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

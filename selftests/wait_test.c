@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that with SIFIVE_TRACE_CONFIG_WAIT, a slow reader does not cause a loss, because harts
- * that store continuously wait while the sink has no room; that a store stops waiting when its
- * process ends, on STOP, unbind and system sleep, and when the reader has exited; and that other
- * operations continue while stores wait.
+ * that store continuously wait while the sink has no room. A store must stop waiting when its
+ * process ends, on STOP, unbind and system sleep, and when the reader has exited. Other operations
+ * must continue while stores wait.
  *
  * TRACE_ROUNDS: number of times that the reader makes the stores wait (default 6, or 3 with
  * TRACE_PART).

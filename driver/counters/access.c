@@ -6,8 +6,9 @@
  * The scounteren CSR of a hart determines which counters user mode can read. It must change at each
  * context switch, so the driver creates an event of its own PMU for each thread that joins: perf
  * adds the event when the thread is scheduled in, deletes it when the thread is scheduled out, and
- * removes it on exit and exec. perf creates and frees events under its own locks, which it also
- * holds when it calls this PMU, so the driver creates and frees events without the system's lock.
+ * removes it on exit and exec. perf creates and frees events under its own locks, and also holds
+ * these when it calls this PMU. The driver therefore creates and frees events without the system's
+ * lock.
  *
  * With per-thread counts, a thread also has a slot in pages mapped to user mode. The slot holds the
  * offset to add to each of the hart's counters.

@@ -4,7 +4,7 @@
  * programmable counter to a single owner, but a fixed counter to every caller, so the driver
  * withholds the session's fixed counters from perf. Without Sscofpmf, perf provides the counters
  * through pinned events. In both cases, a counter has the same number on every hart of the session,
- * user mode can read it until the session ends, and a counter that stops counting is reported.
+ * and user mode can read it until the session ends. A counter that stops counting is reported.
  */
 
 #include <linux/bitfield.h>

@@ -2,9 +2,9 @@
 /*
  * Page faults. perf's software events report the faults that the kernel has handled; a major fault
  * required a disk read. Each CPU has one event for minor faults and one for major faults. perf
- * takes its own locks and the CPU hotplug lock when it creates or releases events, so the driver
- * creates and releases events without the system's lock, and after a CPU has come online rather
- * than during its hotplug.
+ * takes its own locks and the CPU hotplug lock when it creates or releases events. The driver
+ * therefore creates and releases them without the system's lock, and after a CPU has come online
+ * rather than during its hotplug.
  */
 
 #include <linux/cpu.h>

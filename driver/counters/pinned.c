@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counters without Sscofpmf. Firmware would give the session's fixed counters to perf as well, so a
- * pinned kernel perf event on each CPU makes perf itself hold the fixed counter for the session.
+ * Counters without Sscofpmf. Firmware would give the session's fixed counters to perf as well.
+ * Therefore, perf itself holds them for the session, by means of a pinned kernel event on each CPU.
  * Firmware then counts cycles and instructions on their fixed counters only. An event therefore
  * never moves to another counter, but only one event can count cycles, and only one can count
  * instructions.

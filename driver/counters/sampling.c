@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Records written by the kernel: perf interrupts a thread on a timer or on a counter's overflow,
- * and the handler stores the thread's address and counts to a dedicated stimulus register of the
- * hart's encoder.
+ * Records written by the kernel: perf interrupts a thread on a timer or on a counter's overflow.
+ * The handler stores the thread's address and counts to a dedicated stimulus register of the hart's
+ * encoder.
  *
  * A hart's stream is accessed only on that hart, with interrupts disabled. Events are
  * created after START and released after STOP without the system's lock, because perf

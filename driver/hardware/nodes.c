@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Status of the device tree's trace nodes: the reason for a failed probe, in
- * sysfs until the probe succeeds, and a summary line in the kernel log when the
- * module is loaded.
+ * Status of the device tree's trace nodes. sysfs contains the reason for a failed probe until the
+ * probe succeeds. The kernel log contains a summary line for each load of the module.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

@@ -19,8 +19,8 @@
 #include "session.h"
 
 /*
- * Minimum size of a sink with WAIT, and with DROP: programs are informed that they must drop
- * records only some time after a sink has become full, and until then their stores do not wait.
+ * Minimum size of a sink with WAIT, and with DROP. Programs are informed only some time after a
+ * sink has become full that they must drop records. Until then, their stores do not wait.
  */
 #define LEAST_WAIT	SZ_64K
 #define LEAST_DROP	SZ_1M

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ownership of the hardware by one open file at a time, from CONFIG until its last reference is
- * gone, and the events that end or interrupt a session: binding and unbinding of components, CPU
- * hotplug, and system suspend and resume.
+ * Ownership of the hardware: one open file at a time holds it, from CONFIG until the file's last
+ * reference is gone. Binding and unbinding of components end a session; CPU hotplug and system
+ * suspend interrupt it.
  */
 
 #include <linux/capability.h>
