@@ -88,7 +88,7 @@ static int take(struct _test_data_counters *self,
 
 /*
  * Firmware starts the fixed counters at boot, and the kernel's SBI PMU driver stops them. Without
- * that driver they keep running and are treated as another owner's, so cycles and instructions use
+ * that driver, they keep running and are treated as another owner's, so cycles and instructions use
  * programmable counters.
  */
 #define NEEDS_FIXED_COUNTERS()	do {						\

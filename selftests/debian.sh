@@ -7,8 +7,8 @@
 # programs run on one CPU, because a board that counts instructions has one count for all harts.
 #
 # On a second board, on all CPUs, a recorder that is stopped repeatedly records the same programs, a
-# pipeline of them, and Debian's make and gcc. Under --on-full wait all calls must be decoded; under
-# drop, decoded and dropped calls must add up to those that the programs counted.
+# pipeline of them, and Debian's make and gcc. Under --on-full wait, all calls must be decoded;
+# under drop, decoded and dropped calls must add up to those that the programs counted.
 #
 #	debian.sh BUILD
 

@@ -27,7 +27,7 @@
 #include "record.h"
 
 /*
- * Maximum plausible size of a frame in bytes: a larger one means that the value is no frame
+ * Maximum plausible size of a frame in bytes: a larger one means that the value is not a frame
  * pointer.
  */
 #define FRAME_MAX	SZ_1M

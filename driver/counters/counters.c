@@ -257,8 +257,8 @@ static bool add_turned(const struct sft_counter *c)
 }
 
 /*
- * Take the chosen counters. If another user has taken one since the choice,
- * exclude that counter and choose again.
+ * Take the chosen counters. If another user has taken one since they were chosen, exclude that
+ * counter and choose again.
  */
 static int take_chosen(struct sft_choice *ch, bool turns, u32 *failed, struct sft_why *why)
 {
@@ -752,8 +752,8 @@ static int replace(struct sifive_trace_counters *arg, struct sft_choice *ch,
 }
 
 /*
- * Replace the session's counters with those for @arg's events. On failure the session
- * keeps its previous counters and @arg->failed is the event that was refused.
+ * Replace the session's counters with those for @arg's events. On failure, the session keeps its
+ * previous counters, and @arg->failed is the event that was refused.
  */
 int sft_counters_take(struct sifive_trace_counters *arg, struct sft_why *why)
 {

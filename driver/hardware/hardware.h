@@ -81,7 +81,7 @@ struct sft_sink {
 #define SFT_MESSAGE_MAX	38
 #define SFT_MESSAGE_END	GENMASK(1, 0)
 
-/* Maximum length in bytes of an Error message, and of one from each source of a sink. */
+/* Maximum length in bytes of an Error message, and of all those of a sink, one for each source. */
 #define SFT_ERROR_MAX	5
 #define SFT_ERRORS_MAX	(SIFIVE_TRACE_MAX_ENCODERS * SFT_ERROR_MAX)
 
@@ -298,7 +298,7 @@ bool sft_component_deactivate(struct sft_component *c);
 int sft_component_drain(struct sft_component *c, struct sft_why *why);
 void sft_component_clear(struct sft_component *c);
 
-/* Return whether a component accepts input. It disables itself when its sink is full. */
+/* Return whether a component accepts input. A component disables itself when its sink is full. */
 static inline bool sft_component_enabled(const struct sft_component *c)
 {
 	return readl_relaxed(c->regs + TR_CONTROL) & TR_CONTROL_ENABLE;

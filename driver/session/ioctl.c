@@ -426,7 +426,7 @@ static int add_process(struct sft_pids *to, s32 id, struct sft_why *why)
 	return ret;
 }
 
-/* Find the processes that START names; an id whose process has ended becomes 0. */
+/* Find the processes that START names; the id of a process that has ended is set to 0. */
 static int add_named(struct sft_pids *to, const struct sifive_trace_start *start,
 		     struct sft_why *why)
 {

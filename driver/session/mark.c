@@ -83,10 +83,7 @@ bool sft_mark_move(struct drain *d)
 		return true;
 	if (!sft_mark_intact(d, old.mark))
 		return false;
-	/*
-	 * If the hardware is writing here now, it has already overwritten older
-	 * unread bytes.
-	 */
+	/* If the hardware is writing here, it has already overwritten older unread bytes. */
 	if (needed)
 		memcpy(s->data + old.mark, old.covered, s->word);
 	return true;

@@ -216,7 +216,7 @@ static void session_resume(void)
 	if (sft_counters_report(&why))
 		pr_warn("sifive_trace: %s\n", why.text);
 	report(&why);
-	/* CPUs that were offline before suspend may be online now. */
+	/* CPUs that were offline before suspend may be online after it. */
 	for_each_cpu(cpu, cpu_active_mask)
 		resume_stream(cpu);
 }

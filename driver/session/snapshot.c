@@ -2,7 +2,7 @@
 /*
  * The copy of a running ring that all its readers share. The hardware keeps writing during the
  * copy, and other calls continue: the system's lock is taken only to read the write pointers. A
- * separate lock keeps the buffers from being freed: take this lock before freeing them.
+ * separate lock prevents the buffers from being freed: take this lock before freeing them.
  */
 
 #include <linux/jiffies.h>

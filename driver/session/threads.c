@@ -74,7 +74,7 @@ static int follow(struct sft_file *file, u32 flags, bool on_exec, struct sft_why
 		sft_unlock();
 		return ret;
 	}
-	/* Finish even if another process has paused the capture by now. */
+	/* Finish even if another process has paused the capture in the meantime. */
 	wanted = sft.owner == file && sft_capture_on() && sft_sampling_wanted(&to);
 	sft_unlock();
 	if (wanted)
