@@ -300,7 +300,7 @@ PERF_INTERNAL void perf_auto_start(void)
 
 	if (perf_session_enter(true, PERF_FRAME))
 		return;
-	/* sifive-trace record recognizes the library in a program by the message below. */
+	/* sifive-trace record recognises the library in a program by the message below. */
 	if (auto_begin(record == PERF_RECORD_JOIN)) {
 		/* A recording may end before its processes do, so ENXIO is not an error. */
 		if (record == PERF_RECORD_JOIN && errno == ENXIO)

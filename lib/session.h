@@ -120,7 +120,7 @@ struct perf_session {
 PERF_INTERNAL_DATA struct perf_session perf_session;
 
 /*
- * Serialize calls in the whole process. Fails in a signal handler that has interrupted a call
+ * Serialise calls in the whole process. Fails in a signal handler that has interrupted a call
  * or, if @record is set, a record. @frame is the frame of the program's call, which shows whether
  * an earlier call was left with longjmp().
  */

@@ -149,7 +149,7 @@ for board in fpga nofunnel; do
 
 		two together $rounds "every call of both harts is recorded, round by round"
 		two switching $rounds "every call of both harts is recorded while each turns tracing on and off independently"
-		two turns 1 "captured data remains when a second hart is initialized"
+		two turns 1 "captured data remains when a second hart is initialised"
 		rules "$what"
 		[ "$kind" = funnel ] || continue
 

@@ -139,7 +139,7 @@ static void collect(struct __test_metadata *_metadata,
 				  self->encoder.src_bits, &self->stream));
 }
 
-/* Expect message @i to synchronize to this value. */
+/* Expect message @i to synchronise to this value. */
 static void is_sync(struct __test_metadata *_metadata,
 		    struct _test_data_capture *self, size_t i, uint32_t value)
 {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests coverage and branch profiles of a recording. Prints TAP. Counts of lines, functions and
-# branches must match gcov's for the same source and run. Programs that BOLT and clang optimize with
+# branches must match gcov's for the same source and run. Programs that BOLT and clang optimise with
 # the profiles must run on the board.
 #
 #	coverage.sh BUILD

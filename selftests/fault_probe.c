@@ -32,7 +32,7 @@ static void tell(const char *call, int ret)
 
 /*
  * Print the numbers of messages, by kind; "unsynced" is the number of Errors not followed by a
- * synchronization.
+ * synchronisation.
  */
 static void tell_stream(const struct trace_stream *stream)
 {

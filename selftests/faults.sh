@@ -8,7 +8,7 @@
 #	faults.sh BOARD BUILD
 #
 # The first fault is set when QEMU starts (--set). All other faults are set and cleared on the
-# running board through QEMU's monitor; files in the board's /out synchronize this script with the
+# running board through QEMU's monitor; files in the board's /out synchronise this script with the
 # board.
 
 set -u
@@ -185,7 +185,7 @@ probe overflow stores 2000
 	[ "$(value gaps)" -gt 0 ]
 result $? "$board: with OVERFLOW, a full encoder loses messages, STATUS reports the loss, and the trace has Errors"
 [ "$(value unsynced)" = 0 ] && [ "$(value gaps)" -le "$(value errors)" ]
-result $? "$board: each Error is followed by a synchronization, and there are no more gaps than Errors"
+result $? "$board: each Error is followed by a synchronisation, and there are no more gaps than Errors"
 probe overflow stores 3
 [ "$(value data)" = 4 ] && [ "$(value stalled)" = 0 ] && [ "$(value errors)" = 0 ]
 result $? "$board: the next capture does not report these losses"

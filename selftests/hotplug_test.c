@@ -158,8 +158,8 @@ static void wait_writers(struct _test_data_hotplug *self, uint32_t count)
 /**
  * struct seen - summary of one encoder's messages
  * @data:	number of stores, whose values are consecutive from 0
- * @ons:	number of synchronizations at the beginning
- * @offs:	number of synchronizations at the end; nothing follows the last
+ * @ons:	number of synchronisations at the beginning
+ * @offs:	number of synchronisations at the end; nothing follows the last
  */
 struct seen {
 	uint32_t data;

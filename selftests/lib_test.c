@@ -191,7 +191,7 @@ TEST_F(lib, out_of_range_arguments_are_refused)
 	FAILED(perfManualInit(&cache, 1, CHANNEL, raw, self->buffer));
 	FAILED(perfManualInit(twice, 2, CHANNEL, raw, self->buffer));
 	FAILED(perfFuncEntryExitInit(NULL, 0, 32, raw, self->buffer));
-	/* Initialization succeeds after all these errors. */
+	/* Initialisation succeeds after all these errors. */
 	EXPECT_EQ(0, perfManualInit(NULL, 0, CHANNEL, raw, self->buffer));
 	ASSERT_EQ(0, trace_encoder(self->fd, 0, &self->encoder));
 	if (self->encoder.flags & SIFIVE_TRACE_ENCODER_TS_CHANNELS)
@@ -424,7 +424,7 @@ static void by_encoder(const struct trace_record *record, void *records)
 	((unsigned int *)records)[record->encoder % SIFIVE_TRACE_MAX_ENCODERS]++;
 }
 
-TEST_F(lib, program_initialized_on_each_core_is_traced_on_all)
+TEST_F(lib, program_initialised_on_each_core_is_traced_on_all)
 {
 	unsigned int records[SIFIVE_TRACE_MAX_ENCODERS] = { 0 };
 	struct core core[SIFIVE_TRACE_MAX_ENCODERS];
@@ -562,7 +562,7 @@ TEST_F(records, need_no_executable_memory)
 	record_and_check(_metadata, self, variant->type);
 }
 
-/* The program can read a counter once the initialization has returned the counter's number. */
+/* The program can read a counter once the initialisation has returned the counter's number. */
 TEST_F(lib, counters_are_readable_before_and_after_tracing)
 {
 	const uint64_t turns = 100000;
@@ -657,7 +657,7 @@ TEST_F(lib, full_buffer_is_written_and_blocks_restart)
 	EXPECT_NE(0, perfTraceOn());
 	SAYS("full");
 
-	/* A new initialization discards the capture. */
+	/* A new initialisation discards the capture. */
 	ASSERT_EQ(0, perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, 4096));
 	ASSERT_EQ(0, perfTraceOn());
 	ASSERT_EQ(0, perfWriteCntrs());

@@ -271,7 +271,7 @@ with sparse sparse "driver: builds without a warning of W=1 or sparse" driver_bu
 check "modules are built in a copy of their sources" modules_are_built_in_a_copy
 check "the uapi headers have the same layout on RV32 and RV64, and no padding" uapi_layout
 check "no file has more than 800 lines" no_long_files
-check "every file names its license" spdx_everywhere
+check "every file names its licence" spdx_everywhere
 check "no marker of unfinished work is left" nothing_left_over
 check "perf's private state is used in one file only" private_state_in_one_file
 check "each area uses only areas below it in the picture" selftests/areas.py

@@ -131,7 +131,7 @@ int trace_wait(pid_t child);
 #define TRACE_TCODE_CORRELATION	33
 #define TRACE_TCODE_SYNC	35
 
-/* Values of a synchronization message. */
+/* Values of a synchronisation message. */
 #define TRACE_VALUE_ON		2
 #define TRACE_VALUE_OFF		3
 
@@ -140,7 +140,7 @@ int trace_wait(pid_t child);
  * @tcode:	TRACE_TCODE_*, or the code of another instruction trace message
  * @src:	source, or 0 in a stream without sources
  * @tag:	channel * 4 + offset of the store, for data messages
- * @value:	stored value; for a synchronization, TRACE_VALUE_*; for Ownership, the process field
+ * @value:	stored value; for a synchronisation, TRACE_VALUE_*; for Ownership, the process field
  * @full:	the message has a full address: a Sync message of instruction trace
  * @address:	full address
  * @timed:	the message has a timestamp

@@ -179,9 +179,9 @@ result $? "--trigger: a function of a shared object causes a snapshot"
 says static "main: 1 call, 1 trigger: 1 snapshot" "--trigger: a call in a static program causes a snapshot"
 [ "$(number recursion ackermann)" = "$(awk '$4 == "ackermann" { n += $5 } END { print n }' \
 	"$out/recursion.txt")" ] && ! grep -q 'did not return' "$out/recursion.err"
-result $? "--slower-than: each return from a recursive call is recognized"
+result $? "--slower-than: each return from a recursive call is recognised"
 [ "$(number tail answer)" = 1 ] && ! grep -q 'not return' "$out/tail.err"
-result $? "--slower-than: the end of a call that jumps to another function is recognized"
+result $? "--slower-than: the end of a call that jumps to another function is recognised"
 status left 0 "--slower-than: C++ exceptions pass through a probed function"
 says left "again: 6 calls did not return" "calls that are left by exceptions are counted"
 [ "$(number everything request)" -gt 10000 ]

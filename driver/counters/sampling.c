@@ -73,7 +73,7 @@ static LIST_HEAD(leaving);
 /* Events that report context switches, for per-thread counts. */
 static LIST_HEAD(switches);
 
-/* Serializes the creation of events; taken before the system's lock. */
+/* Serialises the creation of events; taken before the system's lock. */
 static DEFINE_MUTEX(follow_lock);
 
 /*

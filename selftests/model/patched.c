@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Tests that a hart executes new code after fence.i. Kernels that patch their text at run time rely
- * on this behavior. Hart 0 repeatedly rewrites a function, and hart 1 calls it. The page also
+ * on this behaviour. Hart 0 repeatedly rewrites a function, and hart 1 calls it. The page also
  * contains code that does not change, as in a kernel.
  */
 #include <stdatomic.h>

@@ -63,7 +63,7 @@ void perf_device_file(char *name, const char *path, uint32_t index, uint32_t sin
 	snprintf(name, PATH_MAX, sinks < 2 ? "%s" : "%s.%u", path, index);
 }
 
-/* The behavior of the recorded program. */
+/* The behaviour of the recorded program. */
 static enum { CALLS, FEW_CALLS, NO_CALLS, KILLED, ASKS, REQUESTS, NOT_RUN } does;
 static int exits;
 

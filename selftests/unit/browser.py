@@ -33,7 +33,7 @@ def place(browser, selector, n=0):
         return [r.left, r.top, r.width, r.height]; }}())""")
 
 
-# Return the number of pixels of a canvas that have this color or, if no color is given, that are
+# Return the number of pixels of a canvas that have this colour or, if no colour is given, that are
 # drawn.
 def pixels(browser, n, colour=None):
     return browser.value(f"""(function () {{
@@ -448,7 +448,7 @@ def check_places(browser, path):
     made.write_text(page)
     browser.open(made)
     browser.wait("document.body.dataset.ready === 'yes'")
-    # A function that returns the times at the left and right edges of a color's area.
+    # A function that returns the times at the left and right edges of a colour's area.
     where = f"""(function (name, part) {{
         var c = document.querySelectorAll("canvas")[{CALLS}], view = PAGE.times.view(), i, xs = [];
         var probe = document.createElement("canvas").getContext("2d"), wanted, d;

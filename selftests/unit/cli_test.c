@@ -45,7 +45,7 @@ static const struct cli_option inner_options[] = {
 	  .least = -3, .most = 7 },
 	{ .name = "word", .value = "WORD", .help = "a word", .list = list_words,
 	  .set = cli_word, .offset = offsetof(struct inner, word) },
-	{ .name = "choice", .value = "red|blue", .optional = true, .help = "a color",
+	{ .name = "choice", .value = "red|blue", .optional = true, .help = "a colour",
 	  .set = cli_word, .offset = offsetof(struct inner, choice) },
 	{ .name = "bits", .help = "two bits",
 	  .set = cli_bits, .offset = offsetof(struct inner, bits), .most = 6 },

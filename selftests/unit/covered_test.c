@@ -245,7 +245,7 @@ TEST_F(command, probed_instructions_are_counted)
 }
 
 /* The first source's messages wait for a Sync message that confirms them. */
-TEST_F(command, thread_that_continues_on_another_hart_is_recognized)
+TEST_F(command, thread_that_continues_on_another_hart_is_recognised)
 {
 	const uint8_t sync[] = { 5 }, trap[] = { 1 }, off[] = { 4, 0 };
 	const uint8_t four[] = { 4, 0 }, two[] = { 2, 0 }, both[] = { 4, 2, 0 };

@@ -152,7 +152,7 @@ void gen_stack(struct gen_stream *stream, const uint64_t reg[SIFIVE_TRACE_STACK_
 void gen_record(struct gen_stream *stream, unsigned int type,
 		const uint64_t *address, const uint64_t *value);
 
-/* Initialize a stream with @counters general counters of @width bits, numbered from 0. */
+/* Initialise a stream with @counters general counters of @width bits, numbered from 0. */
 void gen_stream_init(struct gen_stream *stream, struct gen *gen, uint8_t src,
 		     uint8_t channel, uint8_t count_type,
 		     unsigned int counters, unsigned int width);

@@ -130,7 +130,7 @@ struct program {
 /* The address of a function. */
 #define PROGRAM_ADDRESS(function)	(0x10000 + 0x40 * (uint64_t)(function))
 
-/** program_init() - initialize the program and gen; the caller then sets the other members */
+/** program_init() - initialise the program and gen; the caller then sets the other members */
 void program_init(struct program *program, uint64_t seed);
 
 /** program_step() - write the next record of one of the threads */

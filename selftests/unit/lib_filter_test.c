@@ -115,7 +115,7 @@ TEST_F(filter, accepts_quoted_object_names)
 }
 
 /* The program was started through a symbolic link, or has overwritten its arguments. */
-TEST_F(filter, recognizes_the_program_by_its_file)
+TEST_F(filter, recognises_the_program_by_its_file)
 {
 	uintptr_t at = text_of(self);
 	char *usual = program_invocation_name, text[512];

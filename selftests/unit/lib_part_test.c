@@ -345,7 +345,7 @@ TEST_F(part, ends_at_a_specified_function)
 	EXPECT_STREQ("nF+F-X-T+", records());
 }
 
-/* The end of a part must be recognized regardless of the functions that the filter selects. */
+/* The end of a part must be recognised regardless of the functions that the filter selects. */
 TEST_F(part, ends_at_a_function_excluded_by_the_filter)
 {
 	ASSERT_EQ(0, start(self, ">F<TG"));

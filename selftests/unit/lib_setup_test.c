@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests that the initialization calls configure the driver as the program specifies. Every invalid
+ * Tests that the initialisation calls configure the driver as the program specifies. Every invalid
  * argument and every system failure results in an error that states the remedy, and a failed call
  * leaves nothing allocated.
  */
@@ -587,7 +587,7 @@ TEST_F(lib, memory_shortage_is_reported)
 	EXPECT_EQ(0, INIT());
 }
 
-/* A repeated initialization replaces the session if tracing is off, and fails if it is on. */
+/* A repeated initialisation replaces the session if tracing is off, and fails if it is on. */
 TEST_F(lib, repeated_init_replaces_the_session)
 {
 	ASSERT_EQ(0, perfInit(2, 1));

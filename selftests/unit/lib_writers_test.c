@@ -189,7 +189,7 @@ TEST_F(writers, rejoin_for_explicit_records_if_samples_take_their_channel)
 	samples_take_its_channel(_metadata);
 }
 
-static void *initializer(void *unused)
+static void *initialiser(void *unused)
 {
 	mock_rseq.cpu_id = 1;
 	set_up(perfCount_Raw);
@@ -200,14 +200,14 @@ static void *initializer(void *unused)
 	return unused;
 }
 
-/* Each CPU's thread initializes the library, as in programs that use the old API. */
-TEST_F(writers, each_initializing_thread_has_a_channel)
+/* Each CPU's thread initialises the library, as in programs that use the old API. */
+TEST_F(writers, each_initialising_thread_has_a_channel)
 {
 	pthread_t other;
 
 	ASSERT_EQ(0, perfTraceOff());
 	pthread_barrier_init(&steps, NULL, 2);
-	ASSERT_EQ(0, pthread_create(&other, NULL, initializer, NULL));
+	ASSERT_EQ(0, pthread_create(&other, NULL, initialiser, NULL));
 	pthread_barrier_wait(&steps);
 	ASSERT_EQ(0, set_up(perfCount_Raw));
 	ASSERT_EQ(0, perfTraceOn());
@@ -486,10 +486,10 @@ static void *with_own_stack(void *alternate)
 }
 
 /*
- * A handler is recognized even if its stack is above the thread's stack, as an outer frame's would
+ * A handler is recognised even if its stack is above the thread's stack, as an outer frame's would
  * be.
  */
-TEST_F(writers, recognize_a_handler_on_a_higher_stack)
+TEST_F(writers, recognise_a_handler_on_a_higher_stack)
 {
 	const size_t size = 1 << 20;
 	char *memory = mmap(NULL, 3 * size, PROT_READ | PROT_WRITE,

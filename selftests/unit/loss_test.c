@@ -339,7 +339,7 @@ TEST_F(command, abandoned_calls_do_not_accumulate)
 	EXPECT_EQ(NULL, strstr(self->err, "too deep"));
 	EXPECT_NE(NULL, strstr(self->out, "     70000 "));
 	/*
-	 * Without names, abandoned calls cannot be recognized, so deep calls are reported as
+	 * Without names, abandoned calls cannot be recognised, so deep calls are reported as
 	 * omitted.
 	 */
 	run(self, "graph --strict --depth 1 trace.rtd");

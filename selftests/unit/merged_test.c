@@ -142,8 +142,8 @@ TEST_F(command, summary_states_the_traces_and_the_clock_precision)
 	EXPECT_STREQ("", self->err);
 }
 
-/* A function can have any name, so traces are recognized by the names that record gives them. */
-TEST_F(command, annotate_recognizes_traces_by_their_names)
+/* A function can have any name, so traces are recognised by the names that record gives them. */
+TEST_F(command, annotate_recognises_traces_by_their_names)
 {
 	make_traces();
 	run(self, "merge -q -o m.rtd a.rtd b.rtd");

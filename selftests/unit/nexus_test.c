@@ -448,8 +448,8 @@ TEST(truncation_affects_only_the_last_message)
 	gen_free(&gen);
 }
 
-/* After a flipped bit, the decoder must resynchronize and account for every byte. */
-TEST(decoder_resynchronizes_after_any_bit_flip)
+/* After a flipped bit, the decoder must resynchronise and account for every byte. */
+TEST(decoder_resynchronises_after_any_bit_flip)
 {
 	static struct collected whole;
 	const struct nexus_message *last, *good;

@@ -141,7 +141,7 @@ TEST_F(perfrec, thread_without_a_sample_is_lost)
 	EXPECT_EQ(2 + 1 + 2 + 3 + 2 + 1 + 2, all.lost_words);
 }
 
-TEST_F(perfrec, header_after_a_thread_is_recognized)
+TEST_F(perfrec, header_after_a_thread_is_recognised)
 {
 	header(self, PERFREC_RAW, 1, 64);
 	word8(self, SIFIVE_TRACE_RECORD_THREAD);
@@ -317,7 +317,7 @@ TEST_F(perfrec, stack_without_a_sample_is_lost)
 	EXPECT_EQ(33 + 31 + 35 + 33 + 1025 + 2 + 33, all.lost_words);
 }
 
-TEST_F(perfrec, header_within_a_stack_is_recognized)
+TEST_F(perfrec, header_within_a_stack_is_recognised)
 {
 	header(self, PERFREC_RAW, 1, 64);
 	registers(self, 16);
@@ -335,7 +335,7 @@ TEST_F(perfrec, header_within_a_stack_is_recognized)
 	ASSERT_EQ(1, all.records);
 }
 
-TEST_F(perfrec, header_within_callers_is_recognized)
+TEST_F(perfrec, header_within_callers_is_recognised)
 {
 	header(self, PERFREC_RAW, 1, 64);
 	word8(self, SIFIVE_TRACE_RECORD_CALLERS);

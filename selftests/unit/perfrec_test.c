@@ -389,7 +389,7 @@ TEST_F(perfrec, counter_can_equal_the_header_magic)
 	EXPECT_EQ(0x100000000 + MAGIC, all.record[1].sent[0]);
 }
 
-TEST_F(perfrec, header_after_a_truncated_record_is_recognized)
+TEST_F(perfrec, header_after_a_truncated_record_is_recognised)
 {
 	header(self, PERFREC_RAW, 3, 64);
 	word8(self, PERFREC_MANUAL);

@@ -323,7 +323,7 @@ TEST_F(command, tracer_functions_are_marked)
 	EXPECT_STREQ("function,samples,cycles:self,counts\n\"fib [tracer]\",2,14,exact\n\"fib\",1,7,exact\n",
 		     self->out);
 	EXPECT_NE(NULL, strstr(self->err, "2 of 3 samples are in the tracer's own functions"));
-	/* The tracer's samples are also recognized if its file is missing. */
+	/* The tracer's samples are also recognised if its file is missing. */
 	ASSERT_EQ(0, system("rm libsifive-perf.so.0"));
 	run(self, "report --format csv trace.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "libsifive-perf.so.0+0x21002 [tracer]\",2,14,exact\n"));

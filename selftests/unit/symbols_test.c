@@ -281,7 +281,7 @@ TEST_F(symbols, compressed_file_is_not_inflated_to_find_a_program)
 	EXPECT_NE(NULL, strstr(reported, "program.xz: not an ELF program: not an ELF file"));
 }
 
-TEST_F(symbols, file_in_several_processes_is_recognized)
+TEST_F(symbols, file_in_several_processes_is_recognised)
 {
 	struct meta_object objects[4];
 	size_t i;
@@ -311,7 +311,7 @@ TEST_F(symbols, file_in_several_processes_is_recognized)
 	EXPECT_EQ(BIAS - 1, symbols_same(self->symbols, BIAS - 1));
 }
 
-TEST_F(symbols, statically_linked_tracer_is_recognized_by_symbol_names)
+TEST_F(symbols, statically_linked_tracer_is_recognised_by_symbol_names)
 {
 	shell(CROSS "objcopy --redefine-sym hidden=perf_hook_enter "
 	      "--redefine-sym shown=write_claimed " WHOLE " traced.so && "

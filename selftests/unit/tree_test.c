@@ -263,7 +263,7 @@ static void make_calls(FIXTURE_DATA(command) *self, unsigned int calls)
 	}
 }
 
-TEST_F(command, relative_timestamps_are_recognized)
+TEST_F(command, relative_timestamps_are_recognised)
 {
 	self->gen.ts_delta = true;
 	make_calls(self, 300);

@@ -585,7 +585,7 @@ static void reach(struct flows *flows, struct track *track, const struct flow_pl
 {
 	uint64_t from;
 
-	/* Without symbols, the return of __switch_to() is not recognized. */
+	/* Without symbols, the return of __switch_to() is not recognised. */
 	if (__builtin_expect(track->switches, false) &&
 	    (!code_is_kernel(at) || !function_of(flows, block)->known))
 		owners_skipped(flows, track);

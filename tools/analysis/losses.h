@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Number of losses to keep: enough for the bytes read while a record waits to be analyzed. */
+/* Number of losses to keep: enough for the bytes read while a record waits to be analysed. */
 #define LOSSES_KEPT	32u
 
 struct losses {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Serializes protocol buffer messages one after another, and compresses them. A message can be
+ * Serialises protocol buffer messages one after another, and compresses them. A message can be
  * written in parts: several messages, each with some of the fields, are equivalent to one message
  * with all fields.
  */

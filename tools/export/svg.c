@@ -96,7 +96,7 @@ static void choose_least(struct layout *layout)
 	layout->omitted = most - count;
 }
 
-/* Write a color between yellow and red; equal names have the same color. */
+/* Write a colour between yellow and red; equal names have the same colour. */
 static void put_colour(struct output *out, const char *name)
 {
 	uint32_t hash = 2166136261u;

@@ -216,7 +216,7 @@ struct nexus {
 
 /**
  * nexus_init() - start decoding
- * @nexus:	state to initialize; it need not be freed
+ * @nexus:	state to initialise; it need not be freed
  * @options:	see struct nexus_options
  *
  * Return: 0, or -EINVAL if src_bits, ts_width or ts_scheme is out of range.
@@ -320,7 +320,7 @@ static inline bool nexus_is_branch(const struct nexus_message *message)
 
 /**
  * nexus_encode() - write a message
- * @nexus:	initialized with the options of the output
+ * @nexus:	initialised with the options of the output
  * @message:	a message of a known layout; only its TCODE, source, fields and flags are used
  * @timestamp:	value of the timestamp field, if NEXUS_TIMESTAMP is set
  * @to:		buffer of NEXUS_ENCODED_MAX bytes

@@ -101,7 +101,7 @@ struct stream {
 	int			guessed;
 	uint32_t		serial;
 	struct perfrec_loss	loss;
-	/* Not initialized; an entry is cleared when its header begins. */
+	/* Not initialised; an entry is cleared when its header begins. */
 	struct perfrec_header	headers[PERFREC_HEADERS_KEPT + 1];
 };
 

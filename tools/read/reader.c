@@ -4,7 +4,7 @@
  *
  * The decoder invokes a callback for each event, but the caller pulls events. Therefore, a thread
  * of the reader runs the decoder until READER_EVENTS events are available, then waits while the
- * caller takes them. The two threads take turns and need no other synchronization.
+ * caller takes them. The two threads take turns and need no other synchronisation.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -12,7 +12,7 @@
  *		it jumps to, which is valid until @elf is closed
  * @context:	passed to @found
  *
- * A stub is recognized by its instructions: they load the function's address from a
+ * A stub is recognised by its instructions: they load the function's address from a
  * slot with a relocation for that function.
  */
 void stubs_read(Elf *elf, void (*found)(void *context, uint64_t start, uint64_t end,

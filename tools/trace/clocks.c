@@ -102,7 +102,7 @@ static void doubt(const struct window *window)
 /*
  * Find the store with the damaged timestamp. If the bit is flipped in all stores from there up to
  * the contradiction, two time steps change: the first and the last. Time must not go back in
- * either. Choose the store that minimizes the longer of the two, or return window->end if the
+ * either. Choose the store that minimises the longer of the two, or return window->end if the
  * message at the contradiction itself is damaged.
  */
 static size_t find_damage(const struct window *window, uint64_t time)

@@ -130,7 +130,7 @@ const struct cli_option options_reading[] = {
 	  .least = 1, .most = 1024 },
 	/* The keywords are in the order of enum output_styles. */
 	{ .name = "color", .value = "auto|always|never",
-	  .help = "use bold text and colors: on a terminal (auto, the default), always or never",
+	  .help = "use bold text and colours: on a terminal (auto, the default), always or never",
 	  .set = set_color },
 	{ .name = "no-pager", .help = "write text directly to the terminal",
 	  .set = set_no_pager },

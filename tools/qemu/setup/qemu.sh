@@ -65,7 +65,7 @@ python_env() {
 	chmod +x "$cache/python-$mesonver/bin/meson"
 }
 
-# With link-time optimization, the tests on the boards take 12 to 20 % less processor time.
+# With link-time optimisation, the tests on the boards take 12 to 20 % less processor time.
 configure_tree() {
 	mkdir -p "$tree/build"
 	cd "$tree/build"
