@@ -93,6 +93,7 @@ snap endless --slower-than exit:1ms $p/stalls
 snap none --slower-than no_such_function_there_is:1ms $p/stalls
 snap zero --trigger request:0 $p/stalls
 snap word --trigger request:often $p/stalls
+snap watch --trigger mem:slots:w $p/stalls
 snap time --slower-than request:2x $p/stalls
 snap notime --slower-than request $p/stalls
 snap implicit --instruction-mode optimised --trigger request $p/stalls
@@ -266,6 +267,8 @@ refused endless 125 "libc.so.6: it has no return" \
 refused none 125 "no function with this name in" "an unknown function is refused if no name is similar"
 refused zero 2 'with N at least 1, not "request:0"' "--trigger request:0 is refused"
 refused word 2 'with N at least 1, not "request:often"' "--trigger request:often is refused"
+refused watch 2 "Linux has no hardware breakpoints on RISC-V (CONFIG_HAVE_HW_BREAKPOINT)" \
+	"--trigger mem:ADDRESS, a watchpoint, is refused with what the kernel lacks"
 refused time 2 'with a time such as 500us, 2ms or 1s, not "request:2x"' "--slower-than with an invalid time is refused"
 refused notime 2 'FUNCTION:TIME' "--slower-than without a time is refused"
 refused optimised 2 "cannot be combined with --instruction-mode optimised" "--slower-than is refused with --instruction-mode optimised"

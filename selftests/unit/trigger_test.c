@@ -112,6 +112,40 @@ static bool hits(FIXTURE_DATA(trigger) *self, uint64_t covered)
 	return trigger_next(&self->trigger, PROCESS, UINT64_MAX, covered, &self->hit);
 }
 
+static int set_reached(FIXTURE_DATA(trigger) *self, const char *value)
+{
+	static const struct cli_option option = { .name = "trigger" };
+
+	return trigger_set_reached(&self->trigger, &option, value);
+}
+
+TEST_F(trigger, watchpoint_is_refused_with_the_reason)
+{
+	static const char *const watchpoints[] = {
+		"mem:counter", "mem:counter/8", "mem:0x1000:w", "mem:counter+8/4:rw:5",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(watchpoints); i++) {
+		*reported = '\0';
+		EXPECT_EQ(2, set_reached(self, watchpoints[i]));
+		EXPECT_NE(NULL, strstr(reported, "Linux has no hardware breakpoints on RISC-V"));
+		EXPECT_NE(NULL, strstr(reported, watchpoints[i]));
+	}
+}
+
+TEST_F(trigger, functions_with_names_like_watchpoints_are_accepted)
+{
+	ASSERT_EQ(0, set_reached(self, "mem:5"));
+	EXPECT_STREQ("mem", self->trigger.function);
+	EXPECT_EQ(5, self->trigger.limit);
+	ASSERT_EQ(0, set_reached(self, "mem::find:7"));
+	EXPECT_STREQ("mem::find", self->trigger.function);
+	ASSERT_EQ(0, set_reached(self, "memcpy"));
+	EXPECT_STREQ("memcpy", self->trigger.function);
+	EXPECT_STREQ("", reported);
+}
+
 TEST_F(trigger, slow_call_triggers_a_snapshot)
 {
 	event(1000, 1, 64, false);

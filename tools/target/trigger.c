@@ -50,12 +50,24 @@ static int set_function(struct trigger *trigger, const char *value, const char *
 	return trigger->function ? EXIT_OK : usage_error("out of memory");
 }
 
+/* Return whether @value is a watchpoint, as in perf record -e, and not function mem with a number. */
+static bool is_watchpoint(const char *value)
+{
+	const char *address = value + strlen("mem:");
+
+	return !strncmp(value, "mem:", strlen("mem:")) && *address != ':' &&
+	       address[strspn(address, "0123456789")];
+}
+
 int trigger_set_reached(void *at, const struct cli_option *option, const char *value)
 {
 	const char *colon = last_colon(value), *name = colon ? colon : value + strlen(value);
 	struct trigger *trigger = at;
 	char *end;
 
+	if (is_watchpoint(value))
+		return usage_error("--trigger %s: Linux has no hardware breakpoints on RISC-V (CONFIG_HAVE_HW_BREAKPOINT), so data cannot be watched: give a function that accesses the data",
+				   value);
 	trigger->limit = 1;
 	errno = 0;
 	if (colon)
