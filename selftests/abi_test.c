@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <linux/sifive_trace_join.h>
+#include <linux/sifive_trace_request.h>
 
 #include "kselftest_harness.h"
 #include "trace_device.h"
@@ -44,7 +44,7 @@ TEST_F(device, unknown_calls_return_enotty)
 	unsigned int nr;
 
 	*(uint32_t *)argument = 64;
-	for (nr = _IOC_NR(SIFIVE_TRACE_IOC_JOIN) + 1; nr < 256; nr++)
+	for (nr = _IOC_NR(SIFIVE_TRACE_IOC_REQUEST) + 1; nr < 256; nr++)
 		ASSERT_EQ(-ENOTTY, trace_ioctl(self->fd,
 					       _IOWR(SIFIVE_TRACE_IOC_TYPE, nr,
 						     struct sifive_trace_info),

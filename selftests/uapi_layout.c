@@ -3,6 +3,7 @@
 #include <linux/sifive_trace.h>
 #include <linux/sifive_trace_join.h>
 #include <linux/sifive_trace_regs.h>
+#include <linux/sifive_trace_request.h>
 
 #define SIZE(type, bytes) \
 	_Static_assert(sizeof(struct type) == (bytes), #type)
@@ -26,3 +27,4 @@ SIZE(sifive_trace_run, 8);
 SIZE(sifive_trace_attach, 24);
 SIZE(sifive_trace_losses, 96);
 SIZE(sifive_trace_join, 1064);
+SIZE(sifive_trace_request, 32);

@@ -70,6 +70,7 @@ static int sft_open(struct inode *inode, struct file *filp)
 	else if (file->sink != SFT_ALL_SINKS && filp->f_mode & FMODE_WRITE)
 		ret = -EACCES;
 	file->generation = sft.generation;
+	sft_request_open(file);
 	sft_unlock();
 	if (ret) {
 		kfree(file);
@@ -258,7 +259,8 @@ static void poll_again(struct work_struct *work)
 }
 
 /*
- * Called with the system locked when a capture stops, is freed, or has bytes to drain.
+ * Called with the system locked when a capture stops, is freed, or has bytes to drain, and when a
+ * program requests a snapshot.
  */
 void sft_wake_pollers(void)
 {
@@ -266,11 +268,30 @@ void sft_wake_pollers(void)
 	wake_up_interruptible(&pollers);
 }
 
+/* Return whether the capture is readable. @watch: if it is not, check again later. */
+static bool is_readable(const struct file *filp, bool watch)
+{
+	const struct sft_file *file = filp->private_data;
+	u64 bytes;
+
+	if (sft_drain_on())
+		return sft_drain_ready(file->sink);
+	if (!sft_capture_on() || sft_capture_full(file->sink))
+		return true;
+	bytes = sft_capture_bytes(file->sink);
+	if (sft.state.watermark && bytes > filp->f_pos &&
+	    bytes - filp->f_pos >= sft.state.watermark)
+		return true;
+	if (watch)
+		schedule_delayed_work(&poll_work, POLL_INTERVAL);
+	return false;
+}
+
 static __poll_t sft_poll(struct file *filp, poll_table *wait)
 {
+	const __poll_t readable = EPOLLIN | EPOLLRDNORM;
 	struct sft_file *file = filp->private_data;
 	__poll_t events = 0;
-	u64 bytes;
 
 	poll_wait(filp, &pollers, wait);
 	sft_lock();
@@ -278,17 +299,12 @@ static __poll_t sft_poll(struct file *filp, poll_table *wait)
 		events = EPOLLERR | EPOLLHUP;
 	} else if (!sft_may_read(file)) {
 		events = EPOLLERR;
-	} else if (sft_drain_on()) {
-		events = sft_drain_ready(file->sink) ? EPOLLIN | EPOLLRDNORM : 0;
-	} else if (!sft_capture_on() || sft_capture_full(file->sink)) {
-		events = EPOLLIN | EPOLLRDNORM;
 	} else {
-		bytes = sft_capture_bytes(file->sink);
-		if (sft.state.watermark && bytes > filp->f_pos &&
-		    bytes - filp->f_pos >= sft.state.watermark)
-			events = EPOLLIN | EPOLLRDNORM;
-		else
-			schedule_delayed_work(&poll_work, POLL_INTERVAL);
+		/* A file that waits only for requests is woken by them. */
+		if (is_readable(filp, poll_requested_events(wait) & readable))
+			events |= readable;
+		if (sft_request_pending(file))
+			events |= EPOLLPRI;
 	}
 	sft_unlock();
 	return events;

@@ -15,6 +15,7 @@
 #include <linux/uaccess.h>
 
 #include <linux/sifive_trace_join.h>
+#include <linux/sifive_trace_request.h>
 
 #include "session.h"
 
@@ -665,6 +666,10 @@ static const struct call calls[] = {
 	[_IOC_NR(SIFIVE_TRACE_IOC_LOSSES)] = {
 		.size = sizeof(struct sifive_trace_losses),
 		.handler = sft_call_losses,
+	},
+	[_IOC_NR(SIFIVE_TRACE_IOC_REQUEST)] = {
+		.size = sizeof(struct sifive_trace_request),
+		.handler = sft_call_request,
 	},
 };
 

@@ -147,7 +147,7 @@ static void give_channel(struct sft_file *file, struct sifive_trace_join *join)
 }
 
 /* Return whether the caller descends from the process that configured the session. */
-static bool is_descendant(void)
+bool sft_is_descendant(void)
 {
 	struct task_struct *task;
 	bool found = false;
@@ -190,7 +190,7 @@ static int may_join(const struct sft_file *file, int session, struct sft_why *wh
 				"the session's file was opened through another device node");
 	if (session >= 0)
 		return check_descriptor(session, why);
-	return is_descendant() ? 0 :
+	return sft_is_descendant() ? 0 :
 	       sft_fail(why, -EPERM,
 			"not a descendant of process %d, which holds the session: pass a descriptor of the session",
 			pid_vnr(sft.holder));

@@ -58,6 +58,8 @@ struct sifive_trace_join;
  * @channels_of: the capture that @channels belong to
  * @pages:	number of the file's mappings
  * @nowhere:	memory that is mapped in place of the pages of an ended session, or NULL
+ * @requests_before: number of requests before the file was opened
+ * @requests_seen: number of requests that the file has seen, including these
  */
 struct sft_file {
 	u64 generation;
@@ -76,6 +78,8 @@ struct sft_file {
 	u64 channels_of;
 	atomic_t pages;
 	void *nowhere;
+	u64 requests_before;
+	u64 requests_seen;
 };
 
 /**
@@ -169,6 +173,11 @@ int sft_capture_unpause(struct sft_why *why);
 void sft_capture_end_pause(void);
 void sft_capture_pauses(struct sifive_trace_status *status);
 
+/* request.c */
+int sft_call_request(struct sft_file *file, void *arg, struct sft_why *why);
+void sft_request_open(struct sft_file *file);
+bool sft_request_pending(const struct sft_file *file);
+
 /* session.c */
 bool sft_stale(const struct sft_file *file);
 bool sft_may_read(const struct sft_file *file);
@@ -223,6 +232,7 @@ int sft_mmap(struct file *filp, struct vm_area_struct *vma);
 void sft_members_reset(void);
 int sft_members_check(u32 stimulus, struct sft_why *why);
 bool sft_is_member(const struct sft_file *file);
+bool sft_is_descendant(void);
 void sft_member_return(struct sft_file *file);
 void sft_member_free(struct sft_file *file);
 int sft_member_join(struct sft_file *file, struct sifive_trace_join *join,

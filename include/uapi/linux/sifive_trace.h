@@ -17,17 +17,17 @@
  *	ATTACH			obtain a descriptor for a file from its mapping
  *	LOSSES			read the losses that the session's program counted
  *	JOIN			share the session: <linux/sifive_trace_join.h>
+ *	REQUEST			request a snapshot: <linux/sifive_trace_request.h>
  *	START, STOP		start and stop turning stores into messages
  *	STATUS			bytes captured, and what went wrong
  *	read(), lseek()		the captured bytes, oldest first
  *	poll()			readable: stopped, full, or the watermark is reached
  *
- * While a capture runs, read() returns what has reached the sink. For a ring it returns a
- * copy, made when reading begins at offset 0 and shared by all readers: a new reader shares the
- * copy that others are reading, unless it is older than 10 seconds. In that case a new copy is
- * made, and read() of the old one fails with ESTALE. The memory of the copy is charged to the
- * reader (ENOMEM). The bytes of several sinks follow one another; /dev/sifive-trace.N, for
- * reading only, returns those of sink N.
+ * While a capture runs, read() returns what has reached the sink. For a ring it returns a copy,
+ * made when reading begins at offset 0 and shared by all readers: a new reader shares the copy that
+ * others are reading, unless it is older than 10 seconds: then a new copy is made, and read() of
+ * the old one fails with ESTALE. Its memory is charged to the reader (ENOMEM). The bytes of several
+ * sinks follow one another; /dev/sifive-trace.N, for reading only, returns those of sink N.
  *
  * With SIFIVE_TRACE_CONFIG_DRAIN, read() returns each byte once while the capture runs. It blocks
  * while there is nothing to read (EAGAIN with O_NONBLOCK) and returns 0 after the capture has
