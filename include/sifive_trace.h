@@ -229,7 +229,7 @@ int sifive_trace_setup(struct sifive_trace *trace,
  * Start writing records. Does nothing if tracing is on.
  *
  * Signal handlers may call only this function, sifive_trace_off(), sifive_trace_write(),
- * sifive_trace_status() and sifive_trace_error(); sifive_linux_perf.h describes the rules.
+ * sifive_trace_snapshot(), sifive_trace_status() and sifive_trace_error(); sifive_linux_perf.h describes the rules.
  */
 int sifive_trace_on(struct sifive_trace *trace);
 
@@ -241,6 +241,18 @@ int sifive_trace_off(struct sifive_trace *trace);
  * tracing is off.
  */
 int sifive_trace_write(struct sifive_trace *trace);
+
+/**
+ * sifive_trace_snapshot - have the recorder write a snapshot
+ *
+ * Writes a record, as sifive_trace_write() does, and requests a snapshot from "sifive-trace record
+ * --snapshot", which writes the newest bytes of the trace to the next numbered file. Needs no
+ * handle: call it in any process of a recording, at the moment that is of interest. It does not
+ * wait for the recorder. Fails, at the cost of a few system calls, if the process is not being
+ * recorded. The C library has no empty function of this name: declare it weak to run the program
+ * without this library, too.
+ */
+int sifive_trace_snapshot(void);
 
 /* Fill in @report. */
 int sifive_trace_status(struct sifive_trace *trace,

@@ -4,6 +4,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+
+#include <linux/sifive_trace_request.h>
 
 #include "sifive_trace.h"
 
@@ -143,6 +146,45 @@ PERF_API int sifive_trace_write(struct sifive_trace *trace)
 	/* The session has an owner, so it is set up. */
 	perf_hooks_manual((uintptr_t)__builtin_return_address(0));
 	return 0;
+}
+
+PERF_LOCAL int request_snapshot(struct perf_device *device)
+{
+	struct sifive_trace_request request = { .size = sizeof(request) };
+	int fd = perf_device_fd(device);
+
+	if (fd >= 0 && !ioctl(fd, SIFIVE_TRACE_IOC_REQUEST, &request))
+		return 0;
+	return perf_device_error(device, errno, "cannot request a snapshot", NULL);
+}
+
+/* Without a session of this process, the recorder may trace its instructions or sample it. */
+PERF_LOCAL int request_anywhere(void)
+{
+	static struct perf_device device;
+	int rc;
+
+	if (perf_session.state >= PERF_SESSION_READY)
+		return request_snapshot(&perf_session.device);
+	if (perf_device_open(&device))
+		return -1;
+	rc = request_snapshot(&device);
+	perf_device_close(&device);
+	return rc;
+}
+
+/* Programs call this even if they are not recorded, so it prints no errors. */
+PERF_API int sifive_trace_snapshot(void)
+{
+	int rc;
+
+	perf_hooks_manual((uintptr_t)__builtin_return_address(0));
+	perf_error_clear();
+	if (perf_session_enter(false, PERF_FRAME))
+		return -1;
+	rc = request_anywhere();
+	perf_session_leave();
+	return rc;
 }
 
 PERF_LOCAL int fill_report(struct sifive_trace_report *report)

@@ -41,6 +41,7 @@
 
 #include <linux/sifive_trace.h>
 #include <linux/sifive_trace_regs.h>
+#include <linux/sifive_trace_request.h>
 
 #include "sifive_linux_perf.h"
 #include "sifive_linux_trace.h"
@@ -66,7 +67,7 @@ static struct {
 	struct sifive_trace_counters counters;
 	struct sifive_trace_sampling sampling;
 	struct sifive_trace_switches switches;
-	unsigned int starts, stops, joins, reads;
+	unsigned int starts, stops, joins, reads, requests;
 	off_t mmap_offset;
 
 	/* State. */
@@ -276,6 +277,13 @@ static int mock_ioctl(int fd, unsigned long request, void *arg)
 	case SIFIVE_TRACE_IOC_THREAD:
 		__atomic_fetch_add(&dev.joins, 1, __ATOMIC_RELAXED);
 		((struct sifive_trace_thread *)arg)->slot = 3;
+		return 0;
+	case SIFIVE_TRACE_IOC_REQUEST:
+		if (((struct sifive_trace_request *)arg)->size !=
+		    sizeof(struct sifive_trace_request) ||
+		    ((struct sifive_trace_request *)arg)->flags)
+			abort();
+		dev.requests++;
 		return 0;
 	case SIFIVE_TRACE_IOC_SAMPLING:
 		memcpy(&dev.sampling, arg, sizeof(dev.sampling));

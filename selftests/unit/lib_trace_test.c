@@ -107,6 +107,51 @@ TEST_F(trace, on_and_off_are_async_signal_safe)
 	EXPECT_EQ(0, mock_unsafe);
 }
 
+TEST_F(trace, snapshot_request_follows_its_record)
+{
+	mock_stores = 0;
+	EXPECT_EQ(0, sifive_trace_snapshot());
+	EXPECT_EQ(0, mock_stores);
+	EXPECT_EQ(1, dev.requests);
+	EXPECT_EQ(0, perfTraceOn());
+	mock_stores = 0;
+	EXPECT_EQ(0, sifive_trace_snapshot());
+	/* An explicit record. */
+	EXPECT_EQ(2, mock_log[0].value);
+	EXPECT_EQ(2, dev.requests);
+}
+
+TEST_F(trace, snapshot_request_is_async_signal_safe)
+{
+	EXPECT_EQ(0, perfTraceOn());
+	mock_unsafe = 0;
+	EXPECT_EQ(0, sifive_trace_snapshot());
+	EXPECT_EQ(0, mock_unsafe);
+}
+
+/* Instruction trace and samples of a process do not need the library. */
+TEST_F(trace, snapshot_is_requested_without_a_session_in_the_process)
+{
+	perf_session_end();
+	ASSERT_EQ(0, dev.fds);
+	EXPECT_EQ(0, sifive_trace_snapshot());
+	EXPECT_EQ(1, dev.requests);
+	EXPECT_EQ(0, dev.fds);
+}
+
+TEST_F(trace, failed_snapshot_request_has_a_reason)
+{
+	dev.fail_request = SIFIVE_TRACE_IOC_REQUEST;
+	dev.fail_errno = ENXIO;
+	EXPECT_ERROR(sifive_trace_snapshot(), "cannot request a snapshot");
+	dev.fail_errno = ENOTTY;
+	EXPECT_ERROR(sifive_trace_snapshot(), "driver is older than this library");
+	perf_session_end();
+	dev.open_errno = ENOENT;
+	EXPECT_ERROR(sifive_trace_snapshot(), "no trace device");
+	EXPECT_EQ(0, dev.requests);
+}
+
 /* A record's address is the return address of perfWriteCntrs(). */
 TEST_F(trace, record_address_is_the_return_address)
 {
