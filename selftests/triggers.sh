@@ -6,7 +6,8 @@
 # which shows why the request is slow. Also tests the Nth call, shared objects (including those
 # loaded with dlopen()), threads, recursion, reports of losses, and refusals. record --from, --to
 # and --depth: only calls within a function or up to a depth are recorded, in each thread, and each
-# output reports this. record --auto-filter: invalid uses are refused.
+# output reports this. record --auto-filter: invalid uses are refused. sifive_trace_snapshot(): the
+# program requests snapshots.
 #
 #	triggers.sh BUILD
 
@@ -35,6 +36,16 @@ snap quiet -q -b 64k --trigger request:10000 $p/stalls
 run hooks sifive-trace record -C 0 --snapshot -b 64k --trigger piece:100 -o hooks.rtd $p/pieces 400 races
 run last sifive-trace record -C 0 --snapshot -b 64k --slower-than main:1us -o last.rtd $p/plain
 run sampled sifive-trace record -C 0 --snapshot -i 100us -b 64k --trigger busy:8 -o sampled.rtd $p/busy-static 50
+
+# Snapshots that the program requests.
+ask() { name=$1; shift; run $name sifive-trace record --snapshot -b 4M -o $name.rtd "$@"; }
+ask ask $p/asks /out/ask.rtd
+ask ask-static $p/asks-static /out/ask-static.rtd
+ask ask-calls -C 0 --calls $p/asks-static /out/ask-calls.rtd
+ask ask-burst $p/asks
+run ask-plain sifive-trace record -o ask-plain.rtd $p/asks-static
+run ask-alone $p/asks-static
+run ask-without $p/asks
 
 # --keep must keep the newest snapshots; on a full disk, the snapshots that fit must be kept.
 snap keep -b 64k --keep 2 --trigger request:2000 $p/stalls
@@ -208,6 +219,35 @@ lost=$(sed -nE 's/.*: ([0-9]+) probe events were lost: .*/\1/p' "$out/lost.err")
 [ "${lost:-0}" -gt 0 ] && [ $((lost + $(number lost request))) = 10000 ]
 result $? "each lost event of a probe is counted"
 says lost "occurred before the previous snapshot was written" "triggers without a snapshot are counted"
+
+for name in ask ask-static ask-calls; do
+	[ "$(cat "$out/$name.txt")" = 3 ] &&
+		grep -qF 'sifive_trace_snapshot: 3 calls, 3 triggers: 3 snapshots' "$out/$name.err"
+	result $? "sifive_trace_snapshot(): $name: each request succeeds, and a snapshot is written for it"
+	for n in 1 2; do
+		grep -qE "\"trigger\":\{\"function\":\"sifive_trace_snapshot\",\"call\":$n,\"tid\":[0-9]+[,}]" \
+			"$out/$name.rtd.$n.meta"
+		result $? "sifive_trace_snapshot(): $name: the side-car file of snapshot $n names the request"
+	done
+	cat "$out/$name".rtd*.meta | grep -q '"trigger":{"function":"sifive_trace_snapshot","call":3,'
+	result $? "sifive_trace_snapshot(): $name: a request just before the program's end is in a snapshot or the final content"
+done
+for name in ask ask-static; do
+	[ "$(host decode --format json "$out/$name.rtd" | grep -c '"kind":"manual"')" = 3 ]
+	result $? "sifive_trace_snapshot(): $name: each request writes a record"
+done
+host report "$out/ask.rtd.1" | grep -q 'was taken because call 1 of sifive_trace_snapshot began, in thread'
+result $? "sifive_trace_snapshot(): report prints that the program requested the snapshot"
+host replay "$out/ask-calls.rtd.1" 2>/dev/null | grep -q 'begins: the trigger'
+result $? "sifive_trace_snapshot(): replay shows when the program requested the snapshot"
+[ "$(cat "$out/ask-burst.txt")" = 3 ] && grep -qF 'sifive_trace_snapshot: 3 calls, 3 triggers: ' "$out/ask-burst.err"
+result $? "sifive_trace_snapshot(): no request is lost if the recorder is slow"
+[ "$(cat "$out/ask-plain.txt")" = 3 ] && ! grep -q snapshot "$out/ask-plain.err" && [ ! -e "$out/ask-plain.rtd.1" ]
+result $? "sifive_trace_snapshot(): requests have no effect without --snapshot"
+for name in ask-alone ask-without; do
+	[ "$(cat "$out/$name.txt")" = 0 ] && [ ! -s "$out/$name.err" ]
+	result $? "sifive_trace_snapshot(): $name: a program that is not recorded runs without messages"
+done
 
 status keep 0 "--snapshot --keep: the program ends as usual"
 kept=$(sed -nE 's/.*: ([0-9]+) snapshots, the newest 2 of which are kept.*/\1/p' "$out/keep.err")

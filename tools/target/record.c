@@ -116,7 +116,7 @@ static const struct cli_option how_options[] = {
 	  .help = "with --calls: a message for each taken branch; branch histories (default if the encoders support them); or histories with repeat counts and implicit returns",
 	  .set = cli_word, .offset = offsetof(struct recording, mode) },
 	{ .name = "snapshot",
-	  .help = "keep the newest bytes of the buffer (-b), and write them to PATH.1, PATH.2 ... each time the command receives SIGUSR2; the last bytes go to PATH when the program ends or crashes",
+	  .help = "keep the newest bytes of the buffer (-b), and write them to PATH.1, PATH.2 ... each time the command receives SIGUSR2 or the program calls sifive_trace_snapshot(); the last bytes go to PATH when the program ends or crashes",
 	  .set = cli_flag, .offset = offsetof(struct recording, snapshot) },
 	{ .name = "trigger", .value = "FUNCTION[:N]",
 	  .help = "with --snapshot: also write a snapshot each time a thread calls FUNCTION, or at every Nth call",
@@ -560,7 +560,11 @@ static int record(struct recording *r)
 	r->maps.began = time(NULL);
 	launch_begin();
 	r->mask = recording_restrict(r);
+	if (r->snapshot)
+		requests_open(&r->requests);
 	error = record_filtered(r);
+	if (r->snapshot)
+		requests_close(&r->requests);
 	umask(r->mask);
 	launch_end();
 	return error;

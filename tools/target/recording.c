@@ -300,8 +300,10 @@ void recording_meanwhile(void *argument, const sigset_t *mask)
 	struct pollfd trace;
 
 	longest = drain_event(&r->drain, &trace, &time);
-	if (r->snapshot)
+	if (r->snapshot) {
 		snapshot_allow(&allowed);
+		longest = requests_event(&r->requests, &trace, &time);
+	}
 	if (r->reached.function || r->slower.function) {
 		time = (struct timespec){ .tv_nsec = TRIGGER_PERIOD };
 		longest = &time;
@@ -333,6 +335,22 @@ static int take_snapshot(struct recording *r, struct trigger *trigger,
 	return error;
 }
 
+/* Write a snapshot for a triggering call, unless the program has ended. */
+static void handle_hit(struct recording *r, struct trigger *trigger, const struct trigger_hit *hit,
+		       bool ended)
+{
+	if (!ended && take_snapshot(r, trigger, hit) <= 0)
+		return;
+	/*
+	 * No snapshot was taken for this call. The final trace is for the latest such call, unless
+	 * the program records again.
+	 */
+	if (r->latest && r->last.to > hit->to)
+		return;
+	r->last = *hit;
+	r->latest = trigger;
+}
+
 static void read_trigger(struct recording *r, struct trigger *trigger, bool ended)
 {
 	const uint64_t until = ended ? UINT64_MAX : perf_device_now() - TRIGGER_PERIOD;
@@ -341,26 +359,20 @@ static void read_trigger(struct recording *r, struct trigger *trigger, bool ende
 	if (!trigger->function)
 		return;
 	trigger_read(trigger);
-	while (trigger_next(trigger, r->all ? 0 : r->launched.pid, until, r->covered, &hit)) {
-		if (!ended && take_snapshot(r, trigger, &hit) <= 0)
-			continue;
-		/*
-		 * No snapshot was taken for this call. The final trace is for the latest such call,
-		 * unless the program records again.
-		 */
-		if (r->latest && r->last.to > hit.to)
-			continue;
-		r->last = hit;
-		r->latest = trigger;
-	}
+	while (trigger_next(trigger, r->all ? 0 : r->launched.pid, until, r->covered, &hit))
+		handle_hit(r, trigger, &hit, ended);
 }
 
 void recording_triggers(struct recording *r, bool ended)
 {
+	struct trigger_hit hit;
+
 	if (r->latest && !ended && capture_records(&r->mark))
 		r->latest = NULL;
 	read_trigger(r, &r->reached, ended);
 	read_trigger(r, &r->slower, ended);
+	if (r->snapshot && requests_next(&r->requests, &hit))
+		handle_hit(r, &r->requests.trigger, &hit, ended);
 	if (!ended || !r->latest)
 		return;
 	r->hit = r->last;
@@ -378,6 +390,7 @@ int recording_end_snapshots(const struct recording *r, bool written, int status)
 		r->latest->failed++;
 	trigger_report(&r->reached, r->quiet);
 	trigger_report(&r->slower, r->quiet);
+	requests_report(&r->requests, r->quiet);
 	if (r->snapshot && r->snapshots > (unsigned int)keep && !r->quiet)
 		report("%u snapshots, the newest %d of which are kept: --keep %u keeps all",
 		       r->snapshots, keep, r->snapshots);

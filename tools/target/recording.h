@@ -18,6 +18,7 @@
 #include "launch.h"
 #include "perf_maps.h"
 #include "program.h"
+#include "requests.h"
 #include "select.h"
 #include "tree.h"
 #include "trigger.h"
@@ -78,6 +79,7 @@
  *		earlier calls
  * @unwritten:	set if a snapshot could not be written, after which no more are taken
  * @reached, @slower: triggers of --trigger and --slower-than
+ * @requests:	requests of recorded programs for snapshots, if @snapshot is set
  * @hit:	call that triggered the file that is written next
  * @last:	latest triggering call without a snapshot; named in the final file if the program
  *		ends
@@ -134,6 +136,7 @@ struct recording {
 	bool		unwritten;
 	struct trigger	reached;
 	struct trigger	slower;
+	struct requests	requests;
 	struct trigger_hit hit;
 	struct trigger_hit last;
 	struct trigger	*latest;
@@ -192,7 +195,8 @@ int recording_check_filter(const struct recording *r);
 int record_snapshot(struct recording *r);
 
 /**
- * recording_triggers() - write snapshots for the calls that --trigger and --slower-than select
+ * recording_triggers() - write snapshots for the calls that --trigger and --slower-than select, and
+ * for requests
  * @ended:	set if the program has ended: take no more snapshots, and name the last such call in
  *		the final file
  */
