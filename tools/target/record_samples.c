@@ -213,7 +213,7 @@ static void end_snapshot(struct recording *r)
 int record_snapshot(struct recording *r)
 {
 	char path[PATH_MAX + 16], byte;
-	int held, error;
+	int held, fd, error;
 
 	if (r->unwritten) {
 		if (!r->hit.function)
@@ -230,7 +230,11 @@ int record_snapshot(struct recording *r)
 		objects_add(&r->objects, r->launched.pid);
 	snprintf(path, sizeof(path), "%s.%u", r->output, r->snapshots + 1);
 	if (r->loads) {
-		error = capture_peek(held, path, r->output, &r->mark, &r->hit);
+		/* A file that begins to read again gives the copy up. */
+		fd = open(machine_device(), O_RDONLY | O_CLOEXEC);
+		error = capture_peek(fd, path, r->output, &r->mark, &r->hit);
+		if (fd >= 0)
+			close(fd);
 	} else {
 		set_clock(r);
 		error = write_capture(r, path);
