@@ -248,6 +248,12 @@ result $? "sifive_trace_snapshot(): replay shows when the program requested the 
 result $? "sifive_trace_snapshot(): no request is lost if the recorder is slow"
 [ "$(cat "$out/ask-plain.txt")" = 3 ] && ! grep -q snapshot "$out/ask-plain.err" && [ ! -e "$out/ask-plain.rtd.1" ]
 result $? "sifive_trace_snapshot(): requests have no effect without --snapshot"
+for n in 1 2; do
+	command report --symfs "$out/root" "$out/ask-calls.rtd.$n" >"$out/ask-calls.report" 2>&1
+	grep -q 'because call [12] of' "$out/ask-calls.report" &&
+		! grep -qE 'bytes? (is|are) missing' "$out/ask-calls.report"
+	result $? "--calls: the side-car file of snapshot $n has the amount that was in the ring when it was copied"
+done
 for name in ask-alone ask-without; do
 	[ "$(cat "$out/$name.txt")" = 0 ] && [ ! -s "$out/$name.err" ]
 	result $? "sifive_trace_snapshot(): $name: a program that is not recorded runs without messages"

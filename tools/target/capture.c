@@ -387,12 +387,14 @@ int capture_save(int fd, const char *path, const char *description,
 	int error, failed = 0;
 	const char *why;
 	char name[PATH_MAX];
+	bool running;
 	uint32_t i;
 
 	if (ioctl(fd, SIFIVE_TRACE_IOC_STATUS, &status)) {
 		report("%s: %s", machine_device(), strerror(errno));
 		return -1;
 	}
+	running = !drain && status.flags & SIFIVE_TRACE_STATUS_RUNNING;
 	if (!status.sinks) {
 		report("nothing has been captured since the module was loaded");
 		return -1;
@@ -411,13 +413,20 @@ int capture_save(int fd, const char *path, const char *description,
 		perf_device_file(name, path, i, status.sinks);
 		why = drain ? drain_account(drain, i, &sink) : NULL;
 		error = !!why;
+		/* Only once a running ring has been copied is it known how much of it was there. */
+		if (running)
+			error = save_sink(fd, name, i, &status, &sink);
+		if (error < 0 && !sink.bytes) {
+			failed = error;
+			continue;
+		}
 		/* Always write the side-car file, because later dumps require it. */
 		failed |= sidecar_write(fd, name, &sink, description, objects, drain,
 					ran);
-		if (!drain)
-			error = save_sink(fd, name, i, &status, &sink);
-		else
+		if (drain)
 			losses_gaps(name, &sink, why);
+		else if (!running)
+			error = save_sink(fd, name, i, &status, &sink);
 		if (!error)
 			losses_sink(name, &sink, quiet);
 		failed |= error;
