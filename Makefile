@@ -243,7 +243,7 @@ check: built
 		 echo "0 1 0" >$(CHECK)/{}-make.count'
 	@selftests/summary.sh $(CHECK) unit lib fuzz format model style devicetree bare $(BOARDS) hardware objects bench \
 		$(FAULT_BOARDS:%=faults-%) counters $(RECORD_SUITES) kernels $(KERNEL_BOARDS:%=testing-%) \
-		$(if $(LONG),$(DEBUG_BOARDS:%=debug-%) packages debian)
+		$(if $(LONG),$(DEBUG_BOARDS:%=debug-%) packages debian exact-debian)
 
 # Run the same suites longer and on all boards, which takes a night, then, if none fails, check-releases.
 check-long: packages-root
@@ -366,7 +366,8 @@ run-packages:
 
 run-debian:
 	@. $(ENV) && export QEMU KERNEL && selftests/suite.sh $(CHECK) debian \
-		selftests/debian.sh $(O)
+		selftests/debian.sh $(O) && \
+	selftests/suite.sh $(CHECK) exact-debian selftests/exact.sh $(O) debian
 
 # The debug kernel is built once, which takes minutes.
 run-debug:

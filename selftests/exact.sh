@@ -3,15 +3,18 @@
 # Compares the instructions that record --calls and decode show for programs under Linux, and for
 # Linux itself, with those that the emulator logs: they must be equal, without gaps. Prints TAP.
 #
-#	exact.sh BUILD [long]
+#	exact.sh BUILD [long | debian]
 #
-# long: run every program in every mode. By default, each program and the kernel run in one mode.
+# By default, each program and the kernel run in one mode.
+# long: run every program in every mode, also many threads.
+# debian: run Debian's own programs in every mode.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=$(realpath "$1")
-long=${2:-}
+extent=${2:-}
 out=$build/exact
+[ "$extent" != debian ] || out+=-debian
 . selftests/record/suite.sh
 mkdir -p "$out/root/bin"
 ln -s "$KERNEL/busybox" "$out/root/bin/busybox"
@@ -49,13 +52,33 @@ programs=(
 	"signals|0|20000 signals a second, and siglongjmp|\$p/signals"
 	"static|7|a static program|\$p/plain-static"
 )
+case $extent in
+long) programs+=("crowd|0|64 threads|\$p/crowd") ;;
+debian)
+	programs=(
+		"lua|0|Debian's lua|lua5.4 fib.lua"
+		"sqlite3|0|Debian's sqlite3|sqlite3 -init rows.sql -batch :memory: .quit"
+		"zstd|0|Debian's zstd|zstd -q -f -1 --single-thread /tmp/data -o /tmp/data.zst"
+	)
+	cat >"$out/fib.lua" <<-'EOL'
+		local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end
+		print(fib(14))
+	EOL
+	cat >"$out/rows.sql" <<-'EOL'
+		create table t(a, b);
+		with recursive c(x) as (select 1 union all select x + 1 from c where x < 100)
+			insert into t select x, x * 7919 % 101 from c;
+		select a from t order by b limit 1;
+	EOL
+	;;
+esac
 modes=(optimised htm btm)
 # In these programs, exception or signal handlers do not return to the instruction after a call. In
 # optimised mode, no message describes such a return.
 inexact=" leaps signals "
 
-# each BOARD MODE... -- COMMAND: run COMMAND for every program in every MODE; without "long", run
-# each program in one MODE only, cycling through the modes.
+# each BOARD MODE... -- COMMAND: run COMMAND for every program in every MODE; by default, run each
+# program in one MODE only, cycling through the modes.
 each() {
 	local board=$1 modes=() i mode name status what options
 	shift
@@ -66,7 +89,7 @@ each() {
 	for i in "${!programs[@]}"; do
 		IFS='|' read -r name status what options <<<"${programs[i]}"
 		for mode in "${modes[@]}"; do
-			[ -n "$long" ] || [ "$mode" = "${modes[i % ${#modes[@]}]}" ] ||
+			[ -n "$extent" ] || [ "$mode" = "${modes[i % ${#modes[@]}]}" ] ||
 				continue
 			"$2" "$board-$name-$mode" "$status" "$board, $mode: $what" \
 				"--calls --instruction-mode $mode $options"
@@ -99,17 +122,28 @@ record_it() {
 
 # exactly BOARD MODE...: record in these modes, then compare each recording with its log.
 exactly() {
-	board "$1" --icount --monitor --qemu "$addresses" -- "
+	local root=() copy=
+	if [ "$extent" = debian ]; then
+		root=(--root)
+		copy='head -c 20000 /usr/bin/lua5.4 >/tmp/data
+for file in $(ldd /usr/bin/lua5.4 /usr/bin/sqlite3 /usr/bin/zstd | grep -o "/[^: ]*" | sort -u); do
+	file=$(realpath "$file")
+	install -D "$file" "root$file"
+done'
+	fi
+	board "$1" "${root[@]}" --icount --monitor --qemu "$addresses" -- "
 dir=$out
 $logging
+$copy
 $(each "$@" -- record_it)"
 	each "$@" -- exact
 }
 
 # The kernel's flow is reconstructed from the copy of its code next to the trace. The program turns
 # the log on and off, because the command executes too many instructions in the kernel.
-kernel=(htm ${long:+btm})
-board fpga --icount --monitor --qemu "-dfilter 0xffffffff00000000+0xffffffff -D $out/boot.log" -- "
+follow_kernel() {
+	local mode kernel=(htm ${extent:+btm})
+	board fpga --icount --monitor --qemu "-dfilter 0xffffffff00000000+0xffffffff -D $out/boot.log" -- "
 dir=$out
 $logging
 echo 0 >/sys/devices/system/cpu/cpu1/online
@@ -117,9 +151,12 @@ for mode in ${kernel[*]}; do
 	echo \". /tmp/monitor.sh; log $out/kernel-\$mode.log; echo hello >/tmp/hello; cd /proc; unlog\" >/tmp/logs.sh
 	run kernel-\$mode sifive-trace record --calls=kernel -C 0 --instruction-mode \$mode -b 64M -o kernel-\$mode.rtd sh /tmp/logs.sh
 done"
-for mode in "${kernel[@]}"; do
-	exact kernel-$mode 0 "$mode: the kernel, without vmlinux"
-done
+	for mode in "${kernel[@]}"; do
+		exact kernel-$mode 0 "$mode: the kernel, without vmlinux"
+	done
+}
+
+[ "$extent" = debian ] || follow_kernel
 exactly fpga "${modes[@]}"
-[ -z "$long" ] || exactly p550 htm
+[ -z "$extent" ] || exactly p550 htm
 results_end
