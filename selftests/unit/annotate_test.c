@@ -526,7 +526,7 @@ TEST_F(command, missing_annotations_are_reported)
 	EXPECT_NE(NULL, strstr(self->err, "--source-only and --no-source cannot be combined"));
 	run(self, "annotate");
 	EXPECT_EQ(2, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "annotate: no trace: "));
+	EXPECT_NE(NULL, strstr(self->err, "annotate: no trace; "));
 	gen_free(&self->gen);
 	gen_init(&self->gen, 0, 40);
 	begin(self, &stream);
