@@ -24,8 +24,8 @@
 
 /**
  * struct filter - the selection of functions
- * @functions:	patterns of the names of functions to select
- * @sources:	patterns of the source files whose functions to select
+ * @functions:	name patterns of the functions to select
+ * @sources:	path patterns of source files: their functions are selected
  * @others:	select all functions except those that match
  * @common:	options for reading a trace, whose @path is NULL without --from-trace
  * @percent:	--share
@@ -189,8 +189,7 @@ static int check(const struct filter *filter)
 }
 
 /*
- * Write the filter of --from-trace. The given files also provide the names of the functions in the
- * trace.
+ * Write the filter for --from-trace. The given files also provide the function names for the trace.
  */
 static int filter_trace(struct filter *filter, char **files)
 {

@@ -49,8 +49,8 @@ struct format_options {
  * format_thread() - find the thread of a record
  * @threads:	the trace's threads, from threads_new()
  *
- * Return: its thread id; -1 if unknown, or if neither the record nor a header has named the thread,
- * because the channel has only one.
+ * Return: the thread's id; -1 if unknown, or if neither the record nor a header has named the
+ * thread, because only one thread used the channel.
  */
 int64_t format_thread(struct threads *threads, const struct perfrec_record *record);
 
@@ -63,7 +63,7 @@ int64_t format_thread(struct threads *threads, const struct perfrec_record *reco
  * @ops:	callbacks while the trace is being read
  * @close:	finish and free. Returns -1 if a write failed, after printing the error unless it is
  *		EPIPE.
- * @flow:	the format shows instruction trace rather than records, and limits itself to --time
+ * @flow:	the format shows instruction trace rather than records, and applies --time itself
  * @outside:	callbacks for items outside the range of --time; each may be NULL
  */
 struct format {
@@ -91,7 +91,7 @@ extern const struct format format_pc;
  * @value:	set to the number
  * @backwards:	incremented if the counter has gone backwards, so that its count is unknown
  *
- * Return: false if it is unknown.
+ * Return: false if the number is unknown.
  */
 bool format_counter(enum values values, const struct perfrec_record *record,
 		    unsigned int i, uint64_t *value, uint64_t *backwards);

@@ -19,13 +19,13 @@
 #include "pager.h"
 #include "text.h"
 
-/* Size limit of the cached lines. Lines of blocks beyond it are formatted each time. */
+/* Size limit of the cached lines. Beyond this limit, a block's lines are formatted each time. */
 #define KEPT_BYTES_MAX	(64u << 20)
 #define LINE_MAX_BYTES	1024
 #define TIME_WIDTH	16
 #define TEXT_WIDTH	32
 
-/* The lines of a block's instructions, without their times. Each line ends with a newline. */
+/* The lines for a block's instructions, without times. Each line ends with a newline. */
 struct lines {
 	char		*text;
 	uint32_t	*at;		/* offset of each halfword's line */

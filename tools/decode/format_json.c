@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Writes one JSON object per line. "kind" is enter, exit, manual or sample for a record, header,
- * lost, marks, gap, error, ownership or switch for anything else, and coverage in the last line.
+ * Writes one JSON object per line. "kind" is enter, exit, manual or sample for a record; header,
+ * lost, marks, gap, error, ownership or switch for any other item; and coverage in the last line.
  */
 #include <inttypes.h>
 #include <stdlib.h>

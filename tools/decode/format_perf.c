@@ -31,7 +31,7 @@
 #include "text.h"
 #include "turns.h"
 
-/* The output files, except those of the counters. */
+/* The output files, except the counters' files. */
 enum {
 	FILE_ALL = PERFREC_COUNTERS,
 	FILE_ADDRESS,
@@ -106,7 +106,7 @@ static void file_path(const struct perf *perf, unsigned int which, char *path,
 			 names[which]);
 }
 
-/* Remove the files of an earlier run, which could be mistaken for files of this trace. */
+/* Remove files left by an earlier run, because they could be mistaken for this trace's files. */
 static int remove_old(const struct perf *perf, const struct options *options)
 {
 	char path[PATH_MAX + 2 * NAME_MAX];
@@ -121,7 +121,7 @@ static int remove_old(const struct perf *perf, const struct options *options)
 	return 0;
 }
 
-/* Set the directory: the one given with -o or, without -o, the trace's. */
+/* Set the output directory: the directory given with -o or, without -o, the trace's directory. */
 static int set_dir(struct perf *perf, const struct format_options *options)
 {
 	const char *slash = strrchr(options->trace, '/');
@@ -395,7 +395,7 @@ static void end_line(struct perf *perf, unsigned int which, const struct perfrec
 }
 
 /*
- * Without these values, the line would be wrong, so it is omitted. struct trace_stats counts such
+ * Without these values, the line would be wrong, so omit it. struct trace_stats counts such
  * records.
  */
 static bool is_known(const struct perfrec_record *record)

@@ -10,7 +10,7 @@
 /* A function with less than 1/FEW of all calls is not worth excluding. */
 #define FEW	1000
 
-/* Order by average time of a call, shortest first, then by number of calls, highest first. */
+/* Order by average time per call, shortest first, then by number of calls, highest first. */
 static int by_average(const void *left, const void *right, void *rows)
 {
 	const struct profile_row *row = rows;

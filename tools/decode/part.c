@@ -2,7 +2,7 @@
 /* See part.h. */
 #include "part.h"
 
-/* Return the callbacks for an item. @stamp: its time, or NULL if such items have none. */
+/* Return the callbacks for an item. @stamp: the item's time, or NULL if such items have no time. */
 static const struct trace_ops *choose(struct part *part, const struct perfrec_stamp *stamp)
 {
 	const bool known = stamp && stamp->time_known != TIME_UNKNOWN;
@@ -74,7 +74,7 @@ static void on_address(void *context, const struct perfrec_record *record)
 		ops->address(part->context, record);
 }
 
-/* A counter is in the range if its record is, even if it was sent after the end of the range. */
+/* A counter is in the range if its record is, even if sent after the end of the range. */
 static void on_counter(void *context, const struct perfrec_record *record, unsigned int i,
 		       const struct perfrec_stamp *end)
 {
@@ -112,7 +112,7 @@ static void on_ownership(void *context, const struct nexus_message *ownership)
 		ops->ownership(part->context, ownership);
 }
 
-/* Pass all messages to a format that reads them, because it must track the clocks. */
+/* Pass all messages to a format that reads messages, because the format must track the clocks. */
 static void on_message(void *context, const struct nexus_message *message)
 {
 	const struct part *part = context;

@@ -23,7 +23,7 @@ struct part {
 /**
  * part_begin() - start the selection
  * @part:	the result
- * @format:	the format: its @ops receive the items in the range, and its @outside the others
+ * @format:	the format: @ops receive the items in the range, and @outside all other items
  * @context:	the format's context
  * @scope:	the range
  */

@@ -16,7 +16,7 @@
 
 /* Maximum number of events that the reading thread passes to the caller at a time. */
 #define READER_EVENTS	128
-/* Maximum size of all stored messages, in bytes; lines that do not fit are dropped. */
+/* Maximum total size of the stored messages, in bytes; lines that do not fit are dropped. */
 #define READER_MESSAGES	(64u << 10)
 #define READER_LABEL	512
 
