@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Packs the calls of a page: see calls.h. calls.js unpacks them. */
+/* Packs the calls for a page: see calls.h. calls.js unpacks them. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "counters.h"
 
 /*
- * Each class contains calls up to four times as long as those of the previous class; the last class
+ * Each class contains calls up to four times as long as those in the previous class; the last class
  * contains points.
  */
 #define CLASSES		34
@@ -28,7 +28,7 @@
 /* A chunk has sums if it has at least this many calls for each function with sums. */
 #define CALLS_PER_SUM	4
 #define SUMS_MAX	(CHUNK_CALLS / CALLS_PER_SUM)
-/* Number of entries of the hash table of sums, a power of two. */
+/* Number of entries in the hash table of sums, a power of two. */
 #define SUM_SLOTS	(4 * SUMS_MAX)
 /*
  * Maximum size of an encoded sum: three 64-bit numbers, three 32-bit numbers and one 8-bit number.
@@ -218,7 +218,7 @@ static void sort(struct pending *pending)
 			pending->call);
 }
 
-/* Write a column of the calls, in their order. */
+/* Write one column for all calls, in the order of the calls. */
 #define PUT_COLUMN(to, pending, i, call, value)					\
 	do {									\
 		for ((i) = 0; (i) < (pending)->calls; (i)++) {			\

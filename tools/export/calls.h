@@ -81,7 +81,7 @@ void calls_add(struct calls *calls, const struct call *call, const uint64_t *cou
 int64_t calls_put_index(struct calls *calls, uint64_t first, struct output *out);
 
 /**
- * calls_put() - write the chunks and the sums of their functions, after their index
+ * calls_put() - write the chunks and the sums of their functions, after calls_put_index()
  *
  * The page can show an overview before the browser has read the chunks. For a selected time range,
  * the page adds up the sums of chunks that are completely within the range, instead of reading

@@ -144,7 +144,7 @@ static void put_rates(struct export *export, const struct thread *thread,
 	}
 }
 
-/* Add the counts of a record at @now. Return whether it is later than the records before it. */
+/* Add the counts of a record at @now. Return whether @now is later than the previous records. */
 static bool add_counts(struct counting *counting, uint64_t now, uint64_t known,
 		       const uint64_t *delta)
 {

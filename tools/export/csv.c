@@ -36,7 +36,7 @@
  * struct function - cached data of a function
  * @text:	name, object and build-id of the function as columns, or NULL if not cached
  * @name:	length of the name in @text
- * @ticks:	total and self ticks of the rows so far
+ * @ticks:	total and self ticks in the rows already written
  */
 struct function {
 	char		*text;
@@ -108,7 +108,7 @@ struct row {
 
 /* ---- columns ------------------------------------------------------------ */
 
-/* Return the column in @between of a counter of records among calls, or COUNTERS_NONE. */
+/* Return the column in @between for a counter of records among calls, or COUNTERS_NONE. */
 static unsigned int find_between(const struct csv *csv, const char *name)
 {
 	unsigned int c;
@@ -336,8 +336,8 @@ static void put_function(struct export *export, uint32_t number, bool name_only)
 /* ---- rows --------------------------------------------------------------- */
 
 /*
- * Convert ticks to the unit of the table. Given @sum, round the result so that a function's rows
- * add up to the value that report shows.
+ * Convert ticks to the table's unit. Given @sum, round the result so that a function's rows add up
+ * to the value that report shows.
  */
 static uint64_t in_unit(const struct export *export, uint64_t *sum, uint64_t ticks)
 {

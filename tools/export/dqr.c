@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Writes input for SiFive's decoder: a directory for each channel. It contains a trace with one
- * header per source, settings for each program or shared object in the trace, and copies of these
- * objects, relocated to their load addresses.
+ * Writes input for SiFive's decoder: a directory for each channel. Each directory contains a trace
+ * with one header per source, settings for each program or shared object in the trace, and copies
+ * of these objects, relocated to their load addresses.
  *
  * Records are re-encoded. The times of words are chosen so that the decoder prints the same times
  * as for the original trace.
@@ -182,7 +182,7 @@ static bool same_counters(const struct perfrec_header *a, const struct perfrec_h
 	return true;
 }
 
-/* Write a header. One that a ring has overwritten has no time, so use the record's time. */
+/* Write a header. A header that was overwritten in a ring has no time, so use the record's time. */
 static void put_header(const struct dqr *dqr, struct channel *channel,
 		       const struct perfrec_record *record)
 {
@@ -238,8 +238,8 @@ static void put_addresses(const struct dqr *dqr, struct channel *channel,
 }
 
 /*
- * The lower word of a counter is sent at the time at which the previous counter was complete, the
- * upper word at the time at which this counter was complete.
+ * A counter's lower word is sent at the time at which the previous counter was complete. Its upper
+ * word is sent at the time at which the counter itself was complete.
  */
 static void put_counters(const struct dqr *dqr, struct channel *channel,
 			 const struct perfrec_record *record)

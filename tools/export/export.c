@@ -92,7 +92,7 @@ bool export_stop(void *context)
 	return output_failed(export->out);
 }
 
-/* Return whether a counter was counted between the records of a trace with instruction trace. */
+/* Return whether records among calls from the instruction trace contain this counter. */
 static bool is_between(const struct export *export, const char *name)
 {
 	const struct counters *counters = analysis_recorded(export->analysis);

@@ -92,7 +92,7 @@ extern const struct exporter export_profgen;
 /* Callbacks of exporters that write only the tree. */
 extern const struct analysis_ops export_tree_ops;
 
-/* One of these callbacks, for exporters that also have others. */
+/* One of these callbacks, for exporters that also have other callbacks. */
 void export_tree_enter(void *context, struct analysis_thread *thread);
 
 /** export_stop() - stop after a failed write, for @ops of exporters that write while they read */

@@ -28,7 +28,7 @@
  *		row for each mark
  * @strings:	number of strings of the thread
  * @thread:	the thread's node
- * @at:		sum of the weights of the samples so far
+ * @at:		sum of the weights of the samples already written
  * @any:	set if the column already has a value
  */
 struct writer {
@@ -220,8 +220,8 @@ static void put_weight(struct writer *writer, uint32_t node)
 /* ---- a thread ----------------------------------------------------------- */
 
 /*
- * Add a path's row to the stack table and, unless it has one already, its function's row to the
- * other tables.
+ * Add a path's row to the stack table and, unless the function has one already, its function's row
+ * to the other tables.
  */
 static void add_path(struct writer *writer, uint32_t node)
 {

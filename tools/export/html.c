@@ -63,7 +63,7 @@ struct html {
 	bool		timed;
 	uint64_t	first;		/* first and last time of the records */
 	uint64_t	last;
-	/* An interval has 1 << shift ticks; the first one is number first >> shift. */
+	/* An interval has 1 << shift ticks; the first interval is number first >> shift. */
 	unsigned int	shift;
 	struct plots	plots[PLOTS];
 	unsigned int	plotted;
@@ -198,7 +198,7 @@ static void widen(struct html *html)
 	html->shift++;
 }
 
-/* Insert intervals at the front, for a time before all others. */
+/* Insert intervals at the front, for a time before all existing intervals. */
 static void precede(struct html *html, unsigned int intervals)
 {
 	unsigned int p;
@@ -317,8 +317,8 @@ static void count_step(struct html *html, const struct analysis_thread *thread,
 }
 
 /*
- * Return the counted columns of a step. Omit those of a sample that calls or manual records also
- * count.
+ * Return the columns that a step counts. For a sample, omit columns that calls or manual records
+ * also count.
  */
 static uint64_t counted_once(const struct export *export, const struct analysis_thread *thread,
 			     const struct analysis_step *step)
@@ -481,7 +481,7 @@ static void put_untimed(struct export *export)
 	put_string(export->out, "],\n");
 }
 
-/* Write 1 for each function with counts that are too low, 0 for the others. */
+/* Write 1 for each function with counts that are too low, and 0 for each other function. */
 static void put_partial(struct export *export, uint32_t functions, uint64_t *partial)
 {
 	uint32_t i;

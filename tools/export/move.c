@@ -263,7 +263,7 @@ static void move_entries(struct move *move, Dwarf_Die *die, unsigned int depth)
 	} while (!dwarf_siblingof(die, die));
 }
 
-/* Move only the addresses of functions and units. Ranges of DWARF 4 are relative to these. */
+/* Move only addresses of functions and units. DWARF 4 ranges are relative to these. */
 static void move_info(struct move *move, Elf_Scn *info)
 {
 	Dwarf *dwarf = dwarf_begin_elf(move->elf, DWARF_C_READ, NULL);

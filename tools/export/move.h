@@ -10,7 +10,7 @@
  * move_file() - copy an ELF file, and move the copy to other addresses
  * @from:	program or shared object
  * @to:		the copy, which must not exist
- * @bias:	added to its addresses, or 0 for an unchanged copy
+ * @bias:	number to add to the addresses, or 0 for an unchanged copy
  *
  * Changes the headers, sections, symbols, and the addresses of functions and lines in the debug
  * information, but neither the code nor the dynamic linker's data.

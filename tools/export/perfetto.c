@@ -18,7 +18,7 @@
 
 /* Size of the packets that are compressed together, in bytes. */
 #define PART_BYTES	(256u << 10)
-/* Limits for the growth of incompressible data by zlib, and for the framing. */
+/* Upper limits: growth of incompressible data in zlib, and size of the framing. */
 #define SPARE		(4u << 10)
 
 /* Constants of Perfetto's format. */
@@ -46,7 +46,7 @@
 #define TRACK_RECORDS	(5ull << 32)
 #define TRACK_COUNTED	(6ull << 32)
 
-/* The sequences of a thread's times on and off the CPU, and of its records among calls. */
+/* The sequences for a thread's times on and off the CPU, and for its records among calls. */
 #define SEQUENCE_CPU	(1u << 31)
 #define SEQUENCE_RECORDS (1u << 30)
 
@@ -64,7 +64,7 @@
 #define NOTES_FIXED	(NOTE_COUNTER - 1)
 #define NOTES_MAX	(COUNTERS_MAX + NOTES_FIXED)
 
-/* Number of names per sequence that are known to be written; others are written again. */
+/* Number of names per sequence that are recorded as written; other names are written again. */
 #define NAMES_KEPT	128
 
 /**
@@ -78,7 +78,7 @@
  * @name:	event names that have been written, at the index given by their
  *		number
  * @pending:	counts since the latest packet of each counter, by column
- * @ticks:	times on and off the CPU in the thread's packets so far
+ * @ticks:	times on and off the CPU in the packets already written for the thread
  */
 struct track {
 	bool		begun;
@@ -426,7 +426,7 @@ static void name_notes(struct export *export, struct event *event, struct track 
 
 /* ---- records ------------------------------------------------------------ */
 
-/* Write the counts since the latest counts that have been written. */
+/* Write the counts since the counts that were written last. */
 static void put_counts(struct export *export, const struct analysis_thread *thread,
 		       struct track *track)
 {

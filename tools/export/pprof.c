@@ -36,10 +36,10 @@ enum text {
 /**
  * struct writer - state of an export
  * @weight:	meaning of each value of a sample: enum tree_weight
- * @strings:	number of strings in the table so far
+ * @strings:	number of strings already in the table
  * @text:	indexes of strings in the table, by enum text
- * @ticks:	time in the samples so far, by function and value; @used is set for a function that
- *		has a sample
+ * @ticks:	time in the samples already written, by function and value; @used is set for a
+ *		function that has a sample
  * @thread:	the thread's node, by node
  * @label:	index of the string with a thread's name, by thread
  * @cut:	set if a path was too long

@@ -30,7 +30,7 @@ struct spans {
 /** spans_add() - add a span; return false if out of memory */
 bool spans_add(struct spans *spans, const struct span *span);
 
-/** spans_sort() - sort the spans by their ends; call this after the last one has been added */
+/** spans_sort() - sort the spans by their ends; call this after the last span has been added */
 void spans_sort(struct spans *spans);
 
 /** spans_free() - free the spans */

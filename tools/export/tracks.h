@@ -34,8 +34,8 @@ int64_t tracks_pid(const struct thread *thread);
 int64_t tracks_tid(const struct thread *thread);
 
 /**
- * tracks_process() - return the name of the last program that the thread's process executed;
- * "unknown" or "program" without a name
+ * tracks_process() - return the name of the last program that the thread's process executed, or
+ * "unknown" or "program" if the name is unknown
  */
 const char *tracks_process(const struct meta *meta, const struct thread *thread);
 
