@@ -223,8 +223,8 @@ static bool upper_part(const struct stream *stream, const struct store *word)
 }
 
 /*
- * Pass on the latest counter. @word is the word that shows that it is complete, or NULL if the
- * counter's own last word does.
+ * Pass on the latest counter. @word is the word that shows that the counter is complete, or NULL if
+ * the counter's own last word does.
  */
 static __attribute__((noinline)) void
 give_counter(struct perfrec *perfrec, struct stream *stream,
@@ -505,7 +505,7 @@ static void interrupt(struct perfrec *perfrec, struct stream *stream)
 
 /*
  * Handle a @word that does not fit its stream. Unless the writer abandoned a record, or the stream
- * may contain other data than records, bytes were damaged or lost. The lost bytes can be from any
+ * may contain data other than records, bytes were damaged or lost. The lost bytes can be from any
  * stream.
  */
 static __attribute__((noinline, cold)) void

@@ -8,8 +8,8 @@
  * Each (source, channel) is a separate stream. The input is not trusted: words that fit neither a
  * header nor a record are reported to ops->lost, and decoding of the stream resumes at the next
  * word that can begin a header or a record. Records before the first header (at the beginning of a
- * ring buffer, or after a loss) have the header of perfrec_assume(). Without one, they have the
- * header of another stream if its count type is DeltaXOR, otherwise no header (NULL).
+ * ring buffer, or after a loss) have the header of perfrec_assume(). Without an assumed header,
+ * they have the header of another stream if its count type is DeltaXOR, otherwise no header (NULL).
  */
 #ifndef SIFIVE_TRACE_PERFREC_H
 #define SIFIVE_TRACE_PERFREC_H
@@ -101,9 +101,9 @@ struct perfrec_counter {
  * struct perfrec_header - describes the records that follow it
  * @src:	source
  * @channel:	channel
- * @repeated:	set if the header repeats the previous one: see perfrec_repeat()
+ * @repeated:	set if the header repeats the previous header: see perfrec_repeat()
  * @owned:	set if the thread @owner writes its records
- * @goes_on:	set if the thread continues in this stream after recording in another one
+ * @goes_on:	set if the thread continues in this stream after recording in another stream
  * @serial:	number of this header in its stream, starting at 1; 0 for the header of
  *		perfrec_assume(), or of another stream
  * @count_type:	enum perfrec_count_type
@@ -143,7 +143,7 @@ struct perfrec_header {
  *
  * The return-address register contains the innermost return address if the sampled function has not
  * called another function yet, and otherwise an address in the sampled function. In the first case,
- * the innermost frame may be the function's own, with the same address, or its caller's.
+ * the innermost frame may belong to the function, with the same address, or to its caller.
  */
 struct perfrec_callers {
 	uint64_t	key;
@@ -227,7 +227,7 @@ static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
  * @address_end: place of the record's last address word
  * @sent_address: addresses as transmitted (XORed for DeltaXOR), with bit 0 clear
  * @address:	addresses, as decoded
- * @dropped:	number of records that the thread dropped before this one
+ * @dropped:	number of records that the thread dropped before this record
  * @waited:	nanoseconds that the thread waited for room before this record
  * @sent_pc:	@sent_address of a sample, which has one address
  * @callers:	callers, if PERFREC_CALLERS is set; valid until perfrec_free(), or NULL if the trace
@@ -288,7 +288,7 @@ static inline bool perfrec_is_callers(const struct store *word)
 	       word->value <= SIFIVE_TRACE_RECORD_CALLERS;
 }
 
-/** perfrec_thread() - return the thread id in a sample or its header, or 0 if neither has one */
+/** perfrec_thread() - return the thread id in a sample or its header, or 0 if neither has an id */
 static inline uint32_t perfrec_thread(const struct perfrec_record *record)
 {
 	if (record->flags & PERFREC_NAMED)
@@ -333,8 +333,8 @@ struct perfrec_loss {
  * @record:	a complete record, valid during the call. A record is passed on when it is
  *		known to be complete: at the next word of its stream, or at perfrec_flush().
  * @lost:	words were dropped; @loss is valid during the call
- * @damaged:	a store at @offset contradicts its stream, so bytes were damaged or lost. Other
- *		streams may also lack stores, and have been treated as by perfrec_lost()
+ * @damaged:	a store at @offset does not fit its stream, so bytes were damaged or lost. Stores
+ *		may be missing from other streams, too, which have been treated as in perfrec_lost()
  * @marks:	the trace has ended, and marks follow the stream's last record; only @src, @channel,
  *		@dropped and @waited of @record are valid
  * @stack:	the stack of the sample that follows, valid during the call. The callback returns
@@ -345,8 +345,8 @@ struct perfrec_loss {
  * @address:	the addresses of a record are complete, but no counter is valid yet. @record is not
  *		called if the record remains incomplete
  * @counter:	counter @i of a record is complete, so its @sent and @value are valid. @end is the
- *		word that shows this: the counter's upper part, the next word of the stream, or the
- *		counter's own word if no other can follow
+ *		word that shows this: the counter's upper part, the next word of the stream, or, if
+ *		no other word can follow, the counter's own word
  */
 struct perfrec_ops {
 	void (*stream)(void *context, unsigned int src, unsigned int channel);
@@ -434,9 +434,9 @@ void perfrec_doubt(struct perfrec *perfrec, unsigned int src);
  * @src, @channel: the stream
  * @offset:	offset in the file, in bytes
  *
- * The stream's current record is passed on if all its counters precede @offset, unless the last one
- * has decreased and therefore lacks its upper part. Call this function if the record must be
- * complete because its writer has begun a record in another stream.
+ * The stream's current record is passed on if all its counters precede @offset, unless the last
+ * counter has decreased and therefore lacks its upper part. Call this function if the record must
+ * be complete because its writer has begun a record in another stream.
  */
 void perfrec_settle(struct perfrec *perfrec, unsigned int src,
 		    unsigned int channel, uint64_t offset);
