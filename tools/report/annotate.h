@@ -14,7 +14,7 @@
  * @top:	number of functions to show if no function is named
  * @source_only, @no_source: set to omit instructions, or source lines
  * @prefix:	directory to prepend to all absolute paths of source files, or NULL for none
- * @strip:	number of leading directories to remove from these paths before that
+ * @strip:	number of leading directories to remove from these paths before adding @prefix
  */
 struct annotate {
 	struct options	common;
@@ -51,7 +51,7 @@ const char *annotate_sources_line(struct annotate_sources *sources, const char *
  * struct annotate_view - what to show
  * @function:	the @functions functions to show
  * @named:	set if the user has named the functions; addresses outside functions are shown only
- *		then
+ *		in this case
  * @covered:	if @source_only is set: execution counts of lines, as in the command coverage; or
  *		NULL for none
  * @sources:	NULL if source text is not shown
@@ -107,7 +107,7 @@ void annotate_lines_free(struct annotate_line *lines, size_t count);
 /**
  * annotate_times() - get a line's execution count from the coverage data
  *
- * Return: false if the data lacks the line.
+ * Return: false if the data does not contain the line.
  */
 bool annotate_times(const struct annotate_view *view, const struct annotate_line *line,
 		    uint64_t *times);

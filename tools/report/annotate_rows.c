@@ -93,8 +93,8 @@ static void take(struct walk *walk, struct annotated_cost *cost)
 }
 
 /*
- * Data between instructions can resemble an instruction that overlaps the next, executed
- * instruction. If @row is such data, truncate it before that instruction and return true.
+ * Data between instructions can resemble an instruction that overlaps the executed instruction
+ * after it. If @row is such data, truncate it before that instruction and return true.
  */
 static bool is_data(const struct walk *walk, struct annotated_row *row)
 {
@@ -128,7 +128,7 @@ static void give_vague(struct walk *walk)
 	give(walk, &row);
 }
 
-/* Pass on the sites before @end, which are not at an instruction. */
+/* Pass on the sites before @end. None of these is at an instruction. */
 static void give_strays(struct walk *walk, uint64_t end)
 {
 	const struct annotated_entry *entry;

@@ -225,8 +225,8 @@ static void resolve(struct annotated *annotated, struct executed *executed,
 }
 
 /*
- * Addresses outside functions form three kinds of groups: those of an object, of the kernel, and
- * all others.
+ * Addresses outside functions form three kinds of groups: addresses in an object, addresses in the
+ * kernel, and all other addresses.
  */
 static int compare_groups(const struct annotated_entry *one, const struct annotated_entry *two)
 {

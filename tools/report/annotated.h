@@ -92,7 +92,7 @@ struct annotated_entry {
  * @name:	name of the function, or of the object
  * @known:	set for a function; it begins at @start
  * @object, @file, @line: location of the function; NULL and 0 if unknown
- * @entry:	sites of the function: vague sites first, then the others by place
+ * @entry:	sites of the function: vague sites first, then all other sites by place
  * @sum:	sum of the sites' costs
  */
 struct annotated_function {
@@ -111,7 +111,7 @@ struct annotated_function {
  * struct annotated - the costs of all functions
  * @function:	functions with costs, hottest first
  * @sum:	sum of the costs of all functions
- * @flow:	the trace has instruction trace: executions are counted
+ * @flow:	the trace has instruction trace, so executions are counted
  * @exact:	set if the numbers of executions are exact; otherwise, they may be too low for the
  *		reason in @why
  * @nowhere:	calls whose call site is unknown

@@ -44,7 +44,7 @@ struct covered_file {
 /**
  * struct covered_line - a line with code
  * @file:	index of the file
- * @seen:	private: number of the latest function with code of this line
+ * @seen:	private: number of the latest function with code on this line
  * @times:	number of times that the line was executed
  */
 struct covered_line {

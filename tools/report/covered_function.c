@@ -189,8 +189,8 @@ static void find_first_lines(struct maker *maker, const struct lines_function *f
 }
 
 /*
- * A function's first rows are those of its opening brace, and are attributed to the line of its
- * name. If the first of them has no code, the first instruction belongs to a statement.
+ * A function's first rows belong to its opening brace, and are attributed to the line with its
+ * name. If the first row has no code, the first instruction belongs to a statement.
  */
 static void find_lines(struct maker *maker, const struct covered_part *part)
 {
@@ -276,8 +276,8 @@ static void leave_out_brace(struct maker *maker, const struct lines_function *fu
 		returns |= one->kind == FLOW_RETURN;
 		column = column ? column : one->column;
 		/*
-		 * Keep the line if it has a statement, as a nop, a second column, or code that does
-		 * not lead to a return shows.
+		 * Keep the line if it has a statement. A nop, a second column, or code that does
+		 * not lead to a return indicates a statement.
 		 */
 		if (!leads || one->nop || one->column != column)
 			return;
@@ -356,8 +356,8 @@ static void find_pairs(struct maker *maker)
 }
 
 /*
- * Count jumps to a basic block from within its function. Set *@begin to the number of those that
- * start an execution of @line.
+ * Count jumps to a basic block from within its function. Set *@begin to the number of these jumps
+ * that start an execution of @line.
  */
 static uint64_t count_jumps(struct maker *maker, size_t block, uint32_t line, uint64_t *begin)
 {
@@ -434,7 +434,7 @@ static uint64_t count_calls(struct maker *maker)
 	return maker->times[0] > jumps ? maker->times[0] - jumps : 0;
 }
 
-/* Count the line of the function's name, and first lines of statements, if they have no code. */
+/* Count the line with the function's name, and first lines of statements, if they have no code. */
 static void count_first_lines(struct maker *maker)
 {
 	struct covered_line *line;
@@ -451,7 +451,7 @@ static void count_first_lines(struct maker *maker)
 	}
 }
 
-/* For a label's line without code, use the count of the next instruction. */
+/* For a line with a label but no code, use the count of the next instruction. */
 static void count_labels(struct maker *maker, const struct lines_function *function)
 {
 	const struct lines_label *label = maker->unit->label + function->label;

@@ -68,8 +68,8 @@ struct covered_pair {
  * @part:	the @parts parts of the current function
  * @at, @times, @halfwords: instructions of the function, and the number of times each was executed
  * @name:	1 + the index of the line with its name, or 0 if unknown
- * @first_line:	1 + the indexes of lines of its first instruction: that of its name, and
- *		those of statements without code
+ * @first_line:	1 + the indexes of lines of its first instruction: its name's line, and lines
+ *		of statements without code
  * @brace:	the function's first row, which belongs to its opening brace
  * @pair:	pairs of a basic block and one of its lines
  */

@@ -32,7 +32,7 @@ struct path {
 	double		change;
 };
 
-/* A number that each path has. @weight: its weight in each tree, or -1 without the counter. */
+/* A number that each path has. @weight: its weight in each tree; -1 if the counter is missing. */
 struct column {
 	struct metric	metric;
 	int		weight[2];
@@ -200,7 +200,7 @@ static void add_column(struct diff *diff, enum metric_kind kind, const char *nam
 	};
 }
 
-/* Add a counter of either trace. */
+/* Add a counter that one or both traces have. */
 static void add_counter(struct diff *diff, unsigned int side, const char *name)
 {
 	const struct counters *counters = analysis_counters(tree_of(diff, side)->analysis);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * An interval is the time from one record of a thread to its next one, in a trace that also has
- * instruction trace. All intervals between the same two places in the code form one row. A row has
- * counts from the records, and instructions and calls from the flow, which are separate for each
- * function. Counts are not divided among functions.
+ * An interval is the time from one record of a thread to the thread's next record, in a trace that
+ * also has instruction trace. All intervals between the same two places in the code form one row. A
+ * row has counts from the records, and instructions and calls from the flow, which are separate for
+ * each function. Counts are not divided among functions.
  */
 #ifndef SIFIVE_TRACE_INTERVALS_H
 #define SIFIVE_TRACE_INTERVALS_H

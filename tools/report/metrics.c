@@ -114,7 +114,7 @@ static void add(struct metric *metric, unsigned int *count,
 }
 
 /*
- * Return the index of the counter with the name @name of @length letters, or -1 if there is none.
+ * Return the index of the counter named @name, a name of @length letters, or -1 if there is none.
  */
 static int find_counter(const struct counters *counters, const char *name, size_t length)
 {
@@ -217,15 +217,15 @@ int report_metrics(const struct profile *profile, const struct report_columns *c
 	for (c = 0; c < counters->count; c++) {
 		unsigned int width = (unsigned int)strlen(counters->name[c]);
 		/*
-		 * Reserve space for the mark of inexact times and of counts of events that take
+		 * Reserve space for the mark on inexact times, and on counts of events that take
 		 * turns.
 		 */
 		unsigned int least = c < counters->times || counters->turn[c] ? 11 : 9;
 
-		/* Times on and off the CPU are a thread's; samples may be a hart's. */
+		/* Times on and off the CPU are per thread; samples may be per hart. */
 		if (counters->hidden[c] || (c < counters->times && !calls))
 			continue;
-		/* A counter's total and self columns share its name as heading. */
+		/* A counter's total and self columns share the counter's name as a heading. */
 		if (calls || callers) {
 			add(metric, &count, METRIC_COUNTER_TOTAL, c, least,
 			    counters->name[c], "total");

@@ -123,7 +123,7 @@ static void mark_common(struct pairs *pairs, unsigned int run)
 
 /*
  * Among @count equal pairs, join the pair found only in trace @run with the pair found only in
- * earlier traces. Do nothing unless there is exactly one of each.
+ * earlier traces. Do nothing unless there is exactly one pair of each kind.
  */
 static void join_run(struct pair *pair, size_t count, unsigned int run, bool common)
 {

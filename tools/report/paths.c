@@ -11,8 +11,8 @@
 /* ---- blocks ------------------------------------------------------------ */
 
 /*
- * An address at which blocks begin or end. @begin: executions of runs that begin at it, minus those
- * of runs that end at it.
+ * An address at which blocks begin or end. @begin: executions of runs that begin at this address,
+ * minus executions of runs that end there.
  */
 struct cut {
 	uint64_t	address;
@@ -279,9 +279,9 @@ static uint64_t less(uint64_t one, uint64_t two)
 
 /*
  * Count the entries into a loop: the executions of its first block that did not follow a block of
- * the loop, or the exits from the loop if they are more, because each entry has an exit. A loop
- * that tests its condition first is entered by a jump to the condition, past the path's first
- * block. Only its exits can be counted.
+ * the loop, or the exits from the loop if these are more numerous, because each entry has an exit.
+ * A loop that tests its condition first is entered by a jump to the condition, past the path's
+ * first block. Only its exits can be counted.
  */
 static void count_entries(const struct maker *maker, struct path *path)
 {

@@ -38,7 +38,7 @@ struct paths_block {
 /**
  * struct path - one path
  * @block:	indexes of its @blocks blocks, in the order of execution
- * @hottest:	index of the block from which it was extended
+ * @hottest:	index of the block from which the path was extended
  * @executed:	total number of executions of its instructions
  * @instructions: number of its instructions
  * @again:	number of times that the path's first block followed one of its blocks; if not 0,

@@ -166,7 +166,7 @@ static void begin_line(struct replay *replay,
 	put_right(replay->out, duration, 12);
 	put_string(replay->out, "  ");
 	put_left(replay->out, thread->thread->label, LABEL_WIDTH);
-	/* Calls outside the one that --filter selects have no line. */
+	/* Calls outside the call that --filter selects have no line. */
 	base = base_of(replay, thread, depth + 1, NO_FUNCTION);
 	depth = base ? depth + 1 - base : 0;
 	put_spaces(replay->out, 2 + 2 * (size_t)(depth < INDENT_MAX ? depth :

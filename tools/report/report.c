@@ -120,7 +120,7 @@ struct table {
 	struct output		*out;
 	struct metric		metric[METRICS_MAX];
 	unsigned int		metrics;
-	/* Number of metrics in the tables; they precede the others in @metric. */
+	/* Number of metrics in the tables; they precede all other metrics in @metric. */
 	unsigned int		shown;
 	struct line		*line;
 	size_t			lines;
@@ -215,8 +215,8 @@ static void put_line(struct table *table, const struct line *line,
 }
 
 /*
- * Write the columns that fit the page for all lines, then the remaining columns below, for the same
- * lines.
+ * For all lines, write the columns that fit the page. Below, write the remaining columns for the
+ * same lines.
  */
 static void put_blocks(struct table *table, size_t shown)
 {

@@ -8,7 +8,7 @@
 
 /* Maximum number of columns that a user can add. */
 #define REPORT_COLUMNS_MAX 16
-/* Maximum number of metrics: total and self of every counter, and the others. */
+/* Maximum number of metrics: total and self of every counter, and all other metrics. */
 #define METRICS_MAX	(2 * COUNTERS_MAX + 8 + REPORT_COLUMNS_MAX)
 /* Minimum width of names, even on a narrow page. */
 #define NAME_MIN	20
@@ -145,7 +145,7 @@ int report_metrics(const struct profile *profile, const struct report_columns *c
 
 /**
  * report_value() - return the value of a row's metric, for report_cell(); for a share, the number
- * from which it is computed
+ * from which the share is computed
  */
 uint64_t report_value(const struct profile *profile, size_t row,
 		      const struct metric *metric);

@@ -58,7 +58,7 @@ static int by_key(const void *a, const void *b)
 	return strcmp(one->name, two->name);
 }
 
-/* Find a counter's column in one of the traces by name; return counters->count if there is none. */
+/* Return the column of a metric's counter in one of the traces, or counters->count if none. */
 static unsigned int column(const struct diff *diff, unsigned int run,
 			   const struct metric *metric)
 {
@@ -291,7 +291,7 @@ static void begin_json(const struct diff *diff)
 		report_json_rows(diff->out);
 }
 
-/* Return the lowest certainty among the times of a side's runs, as a word. */
+/* Return a word for the lowest certainty of the times in a side's runs. */
 static const char *certainty(const struct diff *diff, const struct pair *pair, unsigned int side)
 {
 	static const char * const words[] = { "exact", "inferred", "partial", "unknown" };
@@ -305,7 +305,7 @@ static const char *certainty(const struct diff *diff, const struct pair *pair, u
 	return words[worst];
 }
 
-/* Return the lowest certainty among the counts of a side's runs, as a word. */
+/* Return a word for the lowest certainty of the counts in a side's runs. */
 static const char *counts_certainty(const struct diff *diff, const struct pair *pair,
 				    unsigned int side)
 {
@@ -487,7 +487,7 @@ static void choose_metrics(struct diff *diff)
 
 /*
  * Return whether a count is an estimate in either of two traces, because its event takes turns with
- * others.
+ * other events.
  */
 static bool is_scaled(const struct diff *diff, const struct metric *metric)
 {
@@ -586,8 +586,8 @@ static bool test_all(struct diff *diff)
 }
 
 /*
- * Sort functions whose change has a confidence before all others; within both groups, sort by
- * difference, largest first.
+ * Sort functions whose change has a confidence before all other functions. Within each group, sort
+ * by difference, largest first.
  */
 static int sort(struct diff *diff)
 {
