@@ -267,7 +267,7 @@ void set(struct board *b, const char *id, const char *name, const char *json)
 		    "\"property\":\"%s\",\"value\":%s}}", id, name, json);
 }
 
-/* The reset happens after the command return, so wait for the RESET event. */
+/* The reset happens after the command has returned, so wait for the RESET event. */
 void system_reset(struct board *b)
 {
 	bool answered = false, happened = false;

@@ -90,7 +90,7 @@ struct board {
 void board_start(struct board *b, const char *args);
 void board_stop(struct board *b);
 
-/* Return QEMU's error message for args; fails the test if QEMU starts. */
+/* Return QEMU's error message for args; fail the test if QEMU starts. */
 const char *board_refuses(const char *args);
 
 uint32_t rd(struct board *b, uint64_t addr);

@@ -81,7 +81,7 @@ TEST_F(fault, stuck_enable_bit_prevents_reenabling)
 	EXPECT_EQ(ENABLE, rd(&self->b, TE + CONTROL) & ENABLE);
 }
 
-/* Each reset of the component restarts the count of bytes. */
+/* Each component reset restarts the byte count. */
 TEST_F(fault, bus_error_occurs_after_given_bytes)
 {
 	unsigned int i, pass;

@@ -50,7 +50,7 @@ static void fill(struct board *b, uint32_t control)
 		message(b, i);
 }
 
-/* Return the expected bytes after fill(), followed by the bytes of @more. */
+/* Return the expected bytes after fill(), followed by the bytes in @more. */
 static const char *filled(const char *more)
 {
 	static char text[3 * 256];
@@ -196,8 +196,7 @@ TEST(stall_bit_reads_zero_without_support)
 }
 
 /*
- * A disabled encoder sends the remaining content of its FIFO, which takes level x drain-ns +
- * flush-ns.
+ * Once disabled, an encoder sends its FIFO's remaining content within level x drain-ns + flush-ns.
  */
 TEST_F(fifo, disabled_encoder_flushes_fifo)
 {

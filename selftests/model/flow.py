@@ -17,7 +17,7 @@ import sys
 
 TAKEN, NOT_TAKEN = 9, 8
 
-# Fixed fields and variable fields of each message, without SRC and timestamp.
+# Each message's fixed and variable fields, except SRC and the timestamp.
 MESSAGES = {
     2: ("ownership", "", "process"),
     3: ("direct", "", "icnt"),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tests funnels: they merge complete messages, drop them while not enabled (the sender then sets
- * sinkError), send to other funnels, supply the time to their inputs, and stop when their sink is
- * full.
+ * Tests funnels: they merge complete messages, drop messages while not enabled (the sender then
+ * sets sinkError), send to other funnels, supply the time to their inputs, and stop when their sink
+ * is full.
  */
 #include "kselftest_harness.h"
 #include "board.h"
@@ -133,7 +133,7 @@ TEST_F(funnel, disabling_before_encoder_is_empty_loses_messages)
 	EXPECT_EQ(BUFFER, rd(&self->b, TF + SINK_WP));
 }
 
-/* Messages of two FIFOs that drain simultaneously remain complete. */
+/* Messages from two FIFOs that drain simultaneously remain complete. */
 TEST_F(funnel, messages_are_not_interleaved)
 {
 	unsigned int i;
@@ -188,7 +188,7 @@ TEST_F(funnel, full_sink_disables_only_funnel)
 	"-device sifive-trace-encoder,id=te0,addr=0x11000000,sinks=funnel+sba," \
 	"funnel=tf1,ts-type=slave "
 
-/* A funnel that sends to another one receives the time from it, truncated to 8 bits. */
+/* A funnel that sends to another funnel receives the time from that funnel, truncated to 8 bits. */
 TEST_F(funnel, funnel_feeds_another_funnel)
 {
 	start(&self->b, CHAIN);

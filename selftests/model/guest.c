@@ -8,7 +8,7 @@
 #define TICKS_A_BYTE	1000	/* mtime runs at 10 MHz */
 #define DEPTH		76
 
-static volatile uint32_t made;	/* messages at the time of the interrupt */
+static volatile uint32_t made;	/* number of messages before the interrupt */
 
 /* Store until the FIFO is too full for the longest message. */
 static unsigned int fill(void)

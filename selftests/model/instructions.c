@@ -79,7 +79,7 @@ TEST_F(instructions, each_trace_begins_with_sync)
 		     written(&self->b));
 }
 
-/* The messages of event trace are not documented, so the model sends none. */
+/* Event trace messages are not documented, so the model sends none. */
 TEST_F(instructions, event_trace_sends_no_instruction_messages)
 {
 	start(&self->b, ENCODER, 0);
@@ -113,7 +113,7 @@ TEST_F(instructions, encoder_without_hart_traces_nothing)
 	EXPECT_STREQ(ICT_ON ICT_OFF " ff ff", written(&self->b));
 }
 
-/* If the message that ends the trace does not fit, an Error with ECODE program reports its loss. */
+/* If the message that ends the trace does not fit, an Error with ECODE program reports the loss. */
 TEST_F(instructions, lost_end_is_reported)
 {
 	unsigned int i;

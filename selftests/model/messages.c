@@ -2,7 +2,7 @@
 /*
  * Tests that a store to a stimulus register becomes exactly the bytes that the wire format
  * specifies: tags, sizes, sources, timestamps (relative, absolute, none), trace on and off,
- * ownership. Without any one of the enable bits, no message is sent.
+ * ownership. If any enable bit is clear, no message is sent.
  */
 #include "kselftest_harness.h"
 #include "board.h"
@@ -134,7 +134,7 @@ TEST_F(encoder, each_register_has_a_tag_by_default)
 		     "8c 00 0d 07", written(&self->b));
 }
 
-/* P550: registers 16-31 have the tags of 0-15, with timestamps if tsInstrumentation is set. */
+/* P550: registers 16-31 share the tags of registers 0-15; tsInstrumentation adds timestamps. */
 TEST_F(encoder, p550_registers_16_to_31_reuse_tags)
 {
 	start(&self->b, OWN_SINK ",channel-rule=p550", TS_ENABLE | TS_INSTR, ACTIVE);
@@ -157,8 +157,8 @@ TEST_F(encoder, p550_registers_16_to_31_reuse_tags)
 }
 
 /*
- * A timestamp is XORed with the previous one sent, even if messages without a timestamp come
- * in between.
+ * A timestamp is XORed with the last timestamp sent, even if messages without a timestamp come in
+ * between.
  */
 TEST_F(encoder, timestamps_are_xored_with_previous)
 {

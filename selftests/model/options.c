@@ -213,7 +213,7 @@ TEST_F(option, slow_funnel_fills_fifo)
 	EXPECT_EQ(15, stat(&self->b, "tf0", "stat-bytes"));
 }
 
-/* The funnel sends messages, whatever their inputs, in the order in which they are completed. */
+/* The funnel sends messages in the order in which they are completed, whatever their inputs. */
 TEST_F(option, slow_funnel_is_shared_by_encoders)
 {
 	start_funnel(&self->b, FUNNEL_AND(",byte-ns=100", ""));
@@ -300,7 +300,7 @@ TEST_F(option, slowest_funnel_in_chain_sets_rate)
 
 /* ---- 64-bit accesses ------------------------------------------------------- */
 
-/* A 64-bit store becomes two 32-bit stores, to the lower address first, and counts as two. */
+/* A 64-bit store is sent and counted as two 32-bit stores, the lower address first. */
 TEST_F(option, wide_stores_are_split)
 {
 	start(&self->b, ENCODER(""));

@@ -18,7 +18,7 @@
 static uint32_t code[3] __attribute__((aligned(4096))) = { 0x00000513, RET, RET };
 static atomic_uint written, called, stale;
 
-/* The value that ends the calls when it is written. */
+/* Writing this value ends the calls. */
 void second(void)
 {
 	unsigned int number, value;

@@ -35,7 +35,7 @@ run() {
 	sed -n 's/^trace .* //p' "$dir/console.log" | sed "s|.*|$dir/&.rtd|" >"$dir/names"
 }
 
-# log NAME: print the options with which QEMU logs each instruction, as a block of one, to NAME.log
+# log NAME: print the QEMU options that log every instruction, as a separate block, to NAME.log
 log() {
 	printf '%s' "-accel tcg,one-insn-per-tb=on -d exec,nochain,int -D $out/$1.log"
 }
@@ -82,8 +82,8 @@ done
 [ -z "$missing" ]
 result $? "the traces contain each kind of message${missing:+, but not$missing}"
 
-# The encoder needs the time of three instructions to send one byte. In half of the traces, it
-# stalls the hart.
+# The encoder needs as much time to send one byte as the hart needs for three instructions. In half
+# of the traces, it stalls the hart.
 run full short --qemu "$(log short)" --set te0.fifo-depth=76 --set te0.drain-ns=3 \
 	--set te0.stall-time=on
 result $? "the program ran with a FIFO that fills up"

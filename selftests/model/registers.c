@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Tests that the register blocks match the hardware description (reset value and writable bits of
- * every register, no other registers); that an inactive component accepts only active; that fields
- * accept only legal values; and that invalid options on the command line are refused.
+ * every register, no other registers); that an inactive component ignores all bits except active;
+ * that fields accept only legal values; and that invalid command-line options are refused.
  */
 #include "kselftest_harness.h"
 #include "board.h"
@@ -307,7 +307,7 @@ FIXTURE_TEARDOWN(plain)
 		board_stop(&self->b);
 }
 
-/* teInstruction accepts 0, 1, 6, 7, and 3 with BTM; other values leave it unchanged. */
+/* teInstruction accepts 0, 1, 6, 7 and, with BTM, 3; other values leave it unchanged. */
 static void instruction_field(struct __test_metadata *_metadata, struct board *b,
 			      const uint8_t *got)
 {

@@ -9,10 +9,9 @@
  *	R	SiFive's kernel driver and header of 2026
  *	L	Linux on the board: cpuinfo, device tree
  *
- * P550 and P550_CPU in the environment contain QEMU's arguments for the board's
- * components and harts; P550_TREE, P550_VENDOR_TREE and P550_HARTS name device
- * trees: the board's, the board's with the vendor's PMU map, and the one that QEMU
- * generates for these harts.
+ * P550 and P550_CPU in the environment contain QEMU's arguments for the board's components and
+ * harts; P550_TREE, P550_VENDOR_TREE and P550_HARTS name device trees: the board's tree, the
+ * board's tree with the vendor's PMU map, and the tree that QEMU generates for these harts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -183,8 +182,8 @@ static const char *write_pointer(struct board *b, const struct row *r)
 }
 
 /*
- * Return the sink registers after a write to the last word below 4 GiB of a buffer that crosses
- * this boundary.
+ * For a buffer that crosses 4 GiB, return the sink registers after a write to the last word below
+ * that boundary.
  */
 static const char *crossing(struct board *b, const struct row *r)
 {

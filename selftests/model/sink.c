@@ -10,8 +10,8 @@
 #define ENCODER "-device sifive-trace-encoder,id=te0,addr=0x11000000"
 
 /*
- * Store, which sends "1c 01 xx 07". Before it, trace on sends "8c 00 0b"; after it, trace off sends
- * "8c 00 0f".
+ * Make a store, which sends "1c 01 xx 07". Before the store, trace on sends "8c 00 0b"; after the
+ * store, trace off sends "8c 00 0f".
  */
 static void message(struct board *b, unsigned int x)
 {
@@ -240,7 +240,7 @@ TEST_F(word, sram_wraps_and_stops)
 		message(&self->b, i);
 	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & ENABLE);
 	EXPECT_EQ(WRAPPED, rd(&self->b, TE + SINK_WP));
-	/* RP wraps at the end. */
+	/* RP wraps at the end of the SRAM. */
 	wr(&self->b, TE + SINK_RP, 252);
 	rd(&self->b, TE + SINK_DATA);
 	EXPECT_EQ(0, rd(&self->b, TE + SINK_RP));
@@ -267,7 +267,7 @@ static void start(struct board *b, const char *args)
 	setup_encoder(b, TE, 0);
 }
 
-/* SRAM with a window: only addresses inside it are written. */
+/* SRAM with a window: only addresses inside the window are written. */
 TEST_F(sink, sram_window_limits_writes)
 {
 	unsigned int i;
@@ -334,7 +334,7 @@ TEST_F(sink, reset_discards_unflushed_bytes)
 	EXPECT_EQ(4, stat(&self->b, "te0", "stat-sink-bytes"));
 }
 
-/* If an encoder is re-enabled during a flush, the new trace contains the end of the old one. */
+/* If an encoder is re-enabled during a flush, the new trace contains the end of the old trace. */
 TEST_F(sink, reenabling_during_flush_keeps_old_data)
 {
 	start(&self->b, ENCODER ",sinks=sba");
