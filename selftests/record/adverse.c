@@ -3,14 +3,14 @@
  * Performs actions that can make a preloaded library fail:
  *
  *	adverse work		makes calls
- *	adverse unload OBJECT	unloads an object in a thread that is cancelled, then in another
+ *	adverse unload OBJECT	unloads an object in a cancelled thread, then in another thread
  *	adverse loader		forks while another thread holds a lock of the loader
  *	adverse title		overwrites its arguments and environment, then forks
  *	adverse error FILE	opens FILE as descriptor 2, and writes "data"
  *	adverse pipe		executes itself with a pipe without readers as standard error
  *	adverse wait FILE	executes itself when FILE exists
  *
- * "work", which pipe and wait also execute, and forked children make CALLS calls to leaf().
+ * Forked children, and "work", which pipe and wait also execute, make CALLS calls to leaf().
  */
 #include <dlfcn.h>
 #include <fcntl.h>

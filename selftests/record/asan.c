@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Replaces the address sanitizer's library, which ends a program if another library precedes it and
- * its option does not permit that.
+ * Replaces the address sanitizer's library. Like that library, ends a program if another library
+ * precedes it, unless an option permits this.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Spends most of its time in a system call that one function makes; with a second argument, also
- * in page faults of the kernel itself. Built with frame pointers and unwind tables.
+ * Spends most of its time in a system call that one function makes; with a second argument, also in
+ * page faults that the kernel itself causes. Built with frame pointers and unwind tables.
  */
 #include <fcntl.h>
 #include <stdbool.h>

@@ -57,7 +57,7 @@ static HIDDEN void pass(void)
 
 	made->begun += CALLS;
 	work();
-	/* The trace ends after the program's last destructor. */
+	/* The trace ends after the program's last destructor has run. */
 	if (before && !ending)
 		made->whole += CALLS;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Spends most of its time in a signal handler. The first instruction of a function at the end of a
- * known path causes the signal. With an argument, the handler runs on an alternate stack. Built
- * with frame pointers and unwind tables.
+ * known call path causes the signal. With an argument, the handler runs on an alternate stack.
+ * Built with frame pointers and unwind tables.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -72,7 +72,7 @@ __attribute__((constructor, no_instrument_function)) static void set_up(void)
 	sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = 90 });
 }
 
-/* The counter counts the instruction of a system call, but the flow does not include it. */
+/* The counter counts the ecall of a system call, but the flow does not include the ecall. */
 __attribute__((destructor, no_instrument_function)) static void print(void)
 {
 	printf("%u\n", sum);

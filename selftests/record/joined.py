@@ -23,12 +23,12 @@ from collections import Counter, defaultdict
 FUNCTIONS = {"main", "one", "two", "leaf", "descend"}
 ROUNDS, DEPTH = 3, 6
 COUNTER = "instructions:u"
-# Number of instructions in the generated code that writes a record of two counters; the flow does
+# Number of instructions in the generated code that writes a record with two counters; the flow does
 # not include this code. The number is the same for all records, except that some DeltaXOR values
 # require more words.
 WRITER, SPREAD = range(20, 80), 8
 DELTA_XOR = 2
-# Number of instructions with which the library's slow path writes a record, for example after a
+# Number of instructions that the library's slow path needs to write a record, for example after a
 # context switch.
 LIBRARY = 600
 RECORD = re.compile(r"  record: (\w+) (\S+)(?: \(\S+\))?(?: <- .*| -> .*)?: (.*)$")

@@ -30,7 +30,7 @@
 #define DEVICE		"/dev/sifive-trace"
 #define RECORD		"/target/record/"
 
-/* Latest time of a kill, in microseconds; no recording ends before that. */
+/* Latest time of a kill, in microseconds; no recording ends before this time. */
 #define LATEST_US	700000
 /* Time limit that only a hung process exceeds, even on a slow host. */
 #define PATIENCE_S	600

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Runs threads that wait for the same mutex, in functions of the C library without symbols. main()
+ * Runs threads that wait for the same mutex, in C library functions that have no symbols. main()
  * and NUMBER threads, 1 by default, each call run(), which calls outer(), which calls hold() 20
  * times.
  *

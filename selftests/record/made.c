@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Linked into an instrumented program, with -Wl,--wrap for both hooks: counts the calls to the
- * hooks in all processes and threads, and passes them on. The environment variable MADE names the
- * file with the two 64-bit counts, of entries and of exits; without it, nothing is counted.
+ * hooks in all processes and threads, and passes the calls on. The environment variable MADE names
+ * the file with two 64-bit counts, of entries and of exits; if unset, nothing is counted.
  */
 #include <err.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  *
  *	maps slowly|apart|stopped NUMBER PROGRAM...
  *
- * slowly: waits often enough that the recorder can read the event of each mapping. apart: does the
+ * slowly: waits often enough that the recorder can read the event for each mapping. apart: does the
  * same, but each mapping has a different address. stopped: stops the recorder while mapping.
  */
 #include <err.h>

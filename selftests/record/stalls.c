@@ -100,7 +100,7 @@ __attribute__((naked, used)) static void passed_on(void)
 	__asm__("j known");
 }
 
-/* Its name resembles those that GCC gives to parts split off from functions. */
+/* This function's name resembles the names that GCC gives to parts split off from functions. */
 static int part(void)
 	__asm__("answer.part.0") __attribute__((noinline, used));
 

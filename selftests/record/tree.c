@@ -77,7 +77,7 @@ static void wait_for(pid_t child)
 		exit(1);
 }
 
-/* Run this program again; the new process does its own work. */
+/* Run this program again, in a new process that makes calls. */
 static void run_again(const char *way, char *program)
 {
 	char *const argv[] = { program, "work", NULL };
