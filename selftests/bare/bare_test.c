@@ -92,7 +92,7 @@ static void spin(unsigned long turns)
 
 /*
  * Check that a counter's two halves are consistent, whether the carry into the upper half occurs
- * before, between or after their reads.
+ * before, between or after the reads of the halves.
  */
 static bool reads_are_whole(void)
 {
@@ -242,8 +242,8 @@ static void test_entry_exit(void)
 }
 
 /*
- * Record for @ms milliseconds, once every @interval microseconds. Traces are saved only at the
- * end, so give each a different size, for which the library allocates a new buffer.
+ * Record for @ms milliseconds, once every @interval microseconds. Traces are saved only at the end,
+ * so give each trace a different size: the library then allocates a new buffer.
  */
 static bool run_timer(uint32_t bytes, int interval, unsigned int ms)
 {
@@ -265,7 +265,7 @@ static void test_timer(void)
 	hand_out_own("timer");
 	result(run_timer(BUFFER / 2, 1, 5), "no interval is shorter than 100 us");
 	hand_out_own("shortest");
-	/* At half the true rate, the interval lasts half as long. */
+	/* If the program gives half the true clock rate, the interval lasts half as long. */
 	perfClintHz = MTIME_HZ / 2;
 	result(run_timer(3 * BUFFER / 2, 1000, 50), "the program can set the clock's rate");
 	perfClintHz = MTIME_HZ;
@@ -280,12 +280,12 @@ static void set_interrupts(bool on)
 		__asm__ volatile("csrci mstatus, 8" : : : "memory");
 }
 
-/* Clock ticks in which one or two records can be written. */
+/* Number of clock ticks in which one or two records can be written. */
 #define NEAR	10
 
 /*
- * While the timer is due, alternate between writing and not writing records, until interrupts
- * have occurred several times both inside and outside a record. Each interrupt sets the next one.
+ * While the timer is due, alternate between writing and not writing records, until interrupts have
+ * occurred several times both inside and outside a record. Each interrupt schedules another.
  */
 static void test_interrupted(void)
 {
@@ -346,7 +346,7 @@ static void test_other_trap(uintptr_t own)
 	result(!perfTraceOff(), "a trap that the program handles does not end the trace");
 }
 
-/* Records that do not fit are dropped; earlier ones are kept. */
+/* Records that do not fit are dropped; earlier records are kept. */
 static void test_full(void)
 {
 	uint32_t bytes;

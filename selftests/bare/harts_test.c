@@ -86,9 +86,7 @@ static bool call(struct hart *hart)
 	return fib(hart->n) == fibonacci[hart->n] && !perfWriteCntrs();
 }
 
-/*
- * Wait until the trap handler has run several times; each run sets the next interrupt.
- */
+/* Wait until the trap handler has run several times; each run schedules the next interrupt. */
 static bool timers(struct hart *hart, unsigned long id)
 {
 	volatile uint32_t *next = (uint32_t *)(perfClintAddress + 0x4000 + 8 * id);
@@ -138,7 +136,7 @@ static bool switching(struct hart *hart, unsigned long id)
 	return ok;
 }
 
-/* Record on the first hart, then on the second one; the first hart's capture is kept. */
+/* Record on the first hart, then on the second hart; the first hart's capture is kept. */
 static bool in_turn(struct hart *hart, unsigned long id)
 {
 	bool ok;

@@ -148,7 +148,7 @@ static bool same(const struct monitor_accesses *before,
 	} while (!same(&before_, &after_, captured() - bytes_, cost));	\
 } while (0)
 
-/* Measure the record writers that the calling thread uses now. */
+/* Measure the record writers that the calling thread currently uses. */
 static void measure(const struct list *list, int type, bool poll, enum how how)
 {
 	void *function = traced_hooks, *site = measure;
@@ -194,7 +194,7 @@ static void *measure_thread(void *arg)
 	return NULL;
 }
 
-/* Return the first @count of the fixed counters and of events that all harts can count. */
+/* Return a list of @count events: the fixed counters, then raw events that all harts can count. */
 static struct list neighbours(int count)
 {
 	struct list list = { .count = count };

@@ -35,13 +35,11 @@
 /* Number of faults to measure. */
 #define FAULTS		15
 
-/* Size passed to read(), and a number of stores that produce more bytes than that. */
+/* Size passed to read(), and a number of stores that produce more bytes than this size. */
 #define CHUNK		65536
 #define CHUNK_STORES	12000
 
-/*
- * Minimum number of bytes that a read() of CHUNK bytes returns, because it returns whole messages.
- */
+/* Minimum number of bytes that a read() of CHUNK bytes returns: it returns only whole messages. */
 #define CHUNK_LEAST	(CHUNK - 64)
 
 /* Number of stores between two checks for a full buffer. */
@@ -122,7 +120,7 @@ static void store(volatile uint32_t *to, unsigned int count)
 {
 	static uint32_t value;
 
-	/* Values in which all bits vary, so that messages are as long as messages of addresses. */
+	/* All bits of these values vary, so that messages are as long as those with addresses. */
 	while (count--)
 		*to = value += 0x9e3779b1;
 }

@@ -114,7 +114,7 @@ int meter_user(void)
 	};
 	int fd;
 
-	/* Otherwise the event uses the fixed counter, which counts all modes. */
+	/* Without this setting, the event uses the fixed counter, which counts all modes. */
 	set_access("1");
 	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 	if (fd < 0)

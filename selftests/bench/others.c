@@ -4,9 +4,9 @@
  *
  *	others WHAT...	prints a line for each: WHAT, then instructions and bytes
  *
- *	hook	calls to empty entry and exit hooks, as the compiler inserts them
+ *	hook	calls to empty entry and exit hooks, as inserted by the compiler
  *	read	read() of a perf event, and of a group of seven
- *	marker	write() to trace_marker of as many bytes as a record has
+ *	marker	write() of as many bytes as a record has, to trace_marker
  *	mcount	the call to _mcount that the compiler inserts; uftrace provides _mcount
  */
 #include <err.h>

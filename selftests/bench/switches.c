@@ -3,11 +3,11 @@
  * Measures the cost of recording a context switch between two threads of a session, and a
  * wake-up, in instructions including the kernel's, and in bytes.
  *
- *	switches	prints two lines: "context-switch" with the instructions and bytes of
- *			a switch's two records, and "wake-up" with those of a wake-up's record
+ *	switches	prints two lines: "context-switch" with the instructions and bytes for the
+ *			two records of a switch, and "wake-up" with those for a wake-up record
  *
- * Both threads run on CPU 0 under SCHED_FIFO, so a sched_yield() in one switches to the other. In
- * the second part, each thread wakes the other by sending a byte, and sleeps until it receives one.
+ * Both threads run on CPU 0 under SCHED_FIFO, so sched_yield() switches to the other thread. In the
+ * second part, each thread wakes the other by sending a byte, and sleeps until it receives a byte.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -145,7 +145,7 @@ static void measure_switches(void)
 	status = measure(round_trip, true, 0, &with);
 	over = true;
 	pthread_join(thread, NULL);
-	/* Each round has a switch in each direction, with two records each. */
+	/* Each round has a switch in each direction, and each switch has two records. */
 	if (status.switches < 4 * METER_CALLS || status.switches_lost)
 		errx(1, "%llu records of switches", (unsigned long long)status.switches);
 	printf("context-switch %lu %llu\n", (with - without) / 2,
@@ -181,7 +181,7 @@ int main(void)
 		err(1, "%s", DEVICE);
 	meter_pin(0);
 	meter_open();
-	/* The driver may not yet have removed the probe of an earlier session. */
+	/* The driver may not have removed the previous session's probe yet. */
 	usleep(100000);
 	if (sched_setscheduler(0, SCHED_FIFO, &priority))
 		err(1, "sched_setscheduler");

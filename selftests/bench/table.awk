@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Formats the output of bench and others as the tables of Documentation/performance.md.
-# Fails if a record exceeds its limit of instructions, or has an unexpected number of
-# loads or stores; with -v check=1 reports that as TAP instead.
+# Formats the output of bench and others as the tables of Documentation/performance.md. Fails if a
+# record exceeds its instruction limit, or has an unexpected number of loads or stores; with -v
+# check=1, prints TAP instead.
 
-# Limit of an entry record: 42 + 7n for @n adjacent counters, 42 + 10n for others; 15 more
-# for own counts.
+# Instruction limit of an entry record with n counters: 42 + 7n if the counters are adjacent,
+# otherwise 42 + 10n; 15 more for own counts.
 function bound(kind, list, mode, how,    n, most) {
 	n = counters(list)
 	if (how == "nocode")
@@ -23,12 +23,12 @@ function counters(list) {
 	return list ~ /time/ ? list + 1 : list + 0
 }
 
-# The timestamp's two halves, one of which is read twice, and the poll.
+# Number of loads: the timestamp's two halves, one of which is read twice, and the poll.
 function loads_due(list, mode) {
 	return (list ~ /time/ ? 3 : 0) + (mode == "poll" ? 1 : 0)
 }
 
-# Kind, addresses of one word or two, counts.
+# Number of stores: the kind, addresses of one or two words each, and the counts.
 function stores_due(kind, list, type, bits,    words) {
 	words = bits == 64 && type != "xor" ? 2 : 1
 	return 1 + (kind == "manual" ? 1 : 2) * words + counters(list)

@@ -128,9 +128,9 @@ def compare(command, path):
         theirs = decode(command, path, values)
         if theirs is None:
             return 0
-        # The command infers times before a ring's first absolute one, including the clock's
-        # wraparounds. The independent reader does not, so its times may be lower by a number of
-        # wraparounds, the same for all times of a source.
+        # The command infers times before a ring's first absolute time, including clock wraparounds.
+        # The independent reader does not, so its times may be lower by a number of wraparounds,
+        # which is the same for all times from a source.
         laps = {"lap": 1 << meta.get("ts_width", 40)} if meta.get("wrapped") else {}
         for name in sorted(ours.keys() | theirs.keys()):
             one, other = ours.get(name, []), theirs.get(name, [])

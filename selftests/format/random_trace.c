@@ -16,7 +16,7 @@
 
 #define STREAMS		3
 #define PARTS		300
-#define SWITCHES	30	/* channel of context switches */
+#define SWITCHES	30	/* channel for context switches */
 
 static uint64_t seed;
 static bool ring;
@@ -55,8 +55,8 @@ static void begin(struct gen_stream *s, struct gen *gen, unsigned int src,
 }
 
 /*
- * Copy the counters of the first stream to @s, because a ring's side-car file describes the
- * counters only once, for all streams.
+ * Copy the first stream's counters to @s, because a ring's side-car file describes the counters
+ * only once, for all streams.
  */
 static void begin_alike(struct gen_stream *s)
 {
@@ -67,7 +67,7 @@ static void begin_alike(struct gen_stream *s)
 	memcpy(s->counter, first->counter, sizeof(s->counter));
 }
 
-/* Write the thread of a sample; some have no id, or are incomplete. */
+/* Write a sample's thread; some threads have no id, or are incomplete. */
 static void write_thread(struct gen_stream *s)
 {
 	gen_store(s->gen, s->src, s->channel, 1, SIFIVE_TRACE_RECORD_THREAD);
@@ -78,7 +78,7 @@ static void write_thread(struct gen_stream *s)
 		write_thread(s);
 }
 
-/* Write the callers of a sample; some lists are incomplete, or too long. */
+/* Write a sample's callers; some lists are incomplete, or too long. */
 static void write_callers(struct gen_stream *s)
 {
 	uint64_t count = one_in(20) ? below(2 * SIFIVE_TRACE_CALLERS_MAX) : 1 + below(6);
@@ -96,7 +96,7 @@ static void write_callers(struct gen_stream *s)
 	}
 }
 
-/* Write the stack of a sample; some stacks are incomplete, or too long. */
+/* Write a sample's stack; some stacks are incomplete, or too long. */
 static void write_stack(struct gen_stream *s)
 {
 	uint64_t values = one_in(50) ? below(1100) : one_in(10) ? below(16) : 16 + below(20);
@@ -141,8 +141,8 @@ static void abandon(struct gen_stream *s)
 }
 
 /*
- * Write a header after another thread has taken the channel, or its earlier owner has taken it
- * back.
+ * Write a header after another thread has taken the channel, or after the previous owner has taken
+ * the channel back.
  */
 static void take_channel(struct gen_stream *s)
 {
@@ -172,7 +172,7 @@ static void other_message(struct gen *gen, unsigned int src)
 	gen_message(gen, 33 + (unsigned int)below(2), src, fixed, bits, field, 1u + fixed[1]);
 }
 
-/* Write a record of the channel for context switches: a switch, a mark, or a truncated record. */
+/* Write a record to the channel for context switches: a switch, a mark, or a truncated record. */
 static void write_switch(struct gen *gen, unsigned int src)
 {
 	static const uint8_t kinds[] = {
@@ -181,7 +181,7 @@ static void write_switch(struct gen *gen, unsigned int src)
 	const uint8_t kind = kinds[below(sizeof(kinds))];
 
 	gen_store(gen, src, SWITCHES, 1, kind);
-	/* A page fault's record has two words before the last one. */
+	/* A page fault record has two words before the last word. */
 	if (kind == 5 && !one_in(10))
 		gen_store(gen, src, SWITCHES, 4, (uint32_t)random_value());
 	if (kind == 5 && !one_in(10))

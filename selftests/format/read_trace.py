@@ -19,7 +19,7 @@ KINDS = ("enter", "exit", "manual", "sample")
 MARKS = WAITED_LONG, WAITED, DROPPED = (0xfc, 0xfd, 0xfe)
 SAMPLE, THREAD, CALLERS, CALLERS_MAX = 3, 0xf9, 0xfb, 128
 STACK, STACK_REGISTERS, STACK_MAX = 0xfa, 16, 16 + 8192 // 8
-# Ends a list of callers whose remaining callers are in the stack; odd, unlike an address.
+# Ends a list of callers if the remaining callers are in the stack. Unlike an address, it is odd.
 IN_STACK = 1
 STATES = {0: "unknown", 1: "runs", 2: "woken", 3: "calls", 4: "returns", 5: "faults", 16: "end",
           17: "preempted", 18: "sleeps", 19: "uninterruptible", 20: "stopped", 21: "exited"}

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests that Documentation/trace-format.rst is complete. Prints TAP. Compares a reader written using
 # only that page with the command, on the page's example and on random traces. The board suites
-# compare the two on recorded traces.
+# compare the reader and the command on recorded traces.
 #
 #	run.sh BUILD
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Follows instruction trace of arbitrary code. The first byte selects the timestamp scheme and the
- * width of SRC, the second byte the number of halfwords of code.
+ * width of SRC; the second byte selects the number of halfwords of code.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ static void check_link(void *context, const struct counts_link *link)
 		abort();
 }
 
-/* Check that the counts equal the flow's, plus instructions that the kernel executed at traps. */
+/* Check that the counts are those of the flow, plus instructions that the kernel ran at traps. */
 static void check_counts(const struct counts *counts, const struct seen *seen)
 {
 	uint64_t counted = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Decodes arbitrary words as records; six bytes of input define a word. Each word must become part
- * of one header or record, or must be reported as lost. Decoding word by word gives the same
- * totals.
+ * of one header or record, or must be reported as lost. The callbacks for single words must agree
+ * with those for whole headers and records.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -66,7 +66,7 @@ static void save_stack(const char *path, bool named, unsigned int signals)
 	unsigned int i;
 
 	for (i = 0; i < signals; i++) {
-		/* The frame of the handler down(), then the signal's frame. */
+		/* The frame of the handler down(), then the signal frame. */
 		count += 3;
 		value[count++] = 0x3ff7ffc800;
 		word = value + count;
@@ -84,8 +84,8 @@ static void save_stack(const char *path, bool named, unsigned int signals)
 }
 
 /*
- * The number of writers in export_fuzz.c. Numbers starting at WRITERS select the same writers, with
- * a side-car file that announces instruction trace.
+ * The number of writers in export_fuzz.c. Numbers starting at WRITERS select the same writers, but
+ * with a side-car file that announces instruction trace.
  */
 #define WRITERS	20
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Reads a whole trace as the commands do, into calls and their tree. The first byte
- * selects whether threads migrate between sources and have per-thread counts.
+ * Reads a whole trace as the commands do, and builds its call tree. The first byte selects whether
+ * threads migrate between sources and have per-thread counts.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Opens an instrumented object in a separate namespace, with dlmopen(), and calls it. While tracing
- * is on, opens a second object in the same way. Prints the number of calls in each. Arguments: the
- * trace file and the objects.
+ * is on, opens a second object in the same way. Prints the number of calls in each object.
+ * Arguments: the trace file and the objects.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -30,7 +30,7 @@ __attribute__((destructor)) static void destructor(void)
 	leaf();
 }
 
-/* The last destructor, so that all calls are counted when it prints. */
+/* The last destructor, so all calls have been counted when this function prints their numbers. */
 __attribute__((destructor(101))) static void last_destructor(void)
 {
 	char text[256];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program without hooks and without the library, linked to an object with both. It
- * loads the objects named as arguments, calls them, and closes all but the last. Prints the number
- * of calls in each: "calls one 21".
+ * A program without hooks and without the library, linked to an object with both. It loads the
+ * objects named as arguments, calls them, and closes all but the last. Prints the number of calls
+ * in each object: "calls one 21".
  */
 #include <dlfcn.h>
 #include <stdio.h>
