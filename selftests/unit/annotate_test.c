@@ -99,7 +99,7 @@ TEST_F(command, lines_show_source_text_and_coverage_counts)
 		     "                   0            0  /sample/covered.c:28  28\n"
 		     "                   0            0  /sample/covered.c:29  last\n", self->out);
 	EXPECT_EQ(NULL, strstr(self->err, "source not read"));
-	/* Strip the first directory of the source's path. The source there has too few lines. */
+	/* Strip the first directory of the source's path. The file found has too few lines. */
 	ASSERT_EQ(0, rename("sample/covered.c", "covered.c"));
 	ASSERT_EQ(0, truncate("covered.c", 81));
 	run(self, "annotate -s 0 --source-only --prefix . --prefix-strip 1 -e " LINES " t");
@@ -397,7 +397,7 @@ TEST_F(command, calls_are_shown_at_their_call_site)
 	EXPECT_TRUE(has_row(self->out, " ns         -  ", "(calls from unknown places in the function)"));
 	EXPECT_TRUE(has_row(self->out, " ns     2000c  ", "# fib"));
 	EXPECT_TRUE(has_row(self->out, " ns     20016  ", "# fib"));
-	/* The time of the recursive call is already part of the call from main. */
+	/* The recursive call's time is already part of the time of the call from main. */
 	EXPECT_NE(NULL, strstr(self->out, "\nfib  decode_sample.elf  sample/fib.c:12\n"
 			       "  1 call from here, taking "));
 	EXPECT_TRUE(has_row(self->out, "                   1            -     21028  ", ""))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Tests that a recording includes exactly the running processes that its options select, describes
- * each of them, and omits those that end before START.
+ * each process, and omits processes that end before START.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -383,7 +383,7 @@ def open_counted(browser, path):
     return browser.value("window.loaded.size")
 
 
-# Draw the whole trace and successively smaller parts of it. Return the maximum number of boxes in a
+# Draw the whole trace, and then smaller and smaller parts. Return the maximum number of boxes in a
 # drawing, and the minimum time in ms to draw the whole trace five times. Each of the many
 # measurements is so short that some are not interrupted even on a busy machine.
 DRAWINGS = """(function () {

@@ -168,7 +168,7 @@ TEST_F(command, decode_prints_callers)
 }
 
 /*
- * There are too many different paths, so the lightest ones are merged, without losing any samples.
+ * There are too many different paths, so the lightest paths are merged, without losing any samples.
  */
 TEST_F(command, many_stacks_keep_all_samples)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Tests that options are parsed according to their table, and that unknown ones are rejected. */
+/* Tests that options are parsed according to their table, and that unknown options are rejected. */
 #include <getopt.h>
 #include <string.h>
 

@@ -21,7 +21,7 @@
 #define STEPS		2000
 
 /**
- * struct checked - records after damage, compared with the true ones
+ * struct checked - records after damage, compared with the records as written
  * @damage:	offset of the damage
  * @shift:	number of bytes that are missing at @damage
  * @records:	number of records after the damage
@@ -364,8 +364,8 @@ static uint64_t flip_first_time(struct __test_metadata *_metadata, FIXTURE_DATA(
 		start |= (uint64_t)(gen->data[at] >> 2) << 6 * (at - 3);
 	write_limits(_metadata, self, start - 1000, gen->now + 1000);
 	/*
-	 * Skip the lowest bits: times advance by more than these bits, so nothing contradicts an
-	 * error in them.
+	 * Skip the lowest bits: times advance by more than these bits represent, so nothing
+	 * contradicts an error in these bits.
 	 */
 	for (bit = 4; bit < 6 * (at - 3); bit++) {
 		gen->data[3 + bit / 6] ^= 4u << bit % 6;
@@ -392,7 +392,7 @@ TEST_F_TIMEOUT(clock, marks_wrong_first_time_of_the_only_source, 600)
 	EXPECT_LE(95, flip_first_time(_metadata, self));
 }
 
-/* Between messages of instruction trace, the decoder holds back even fewer records. */
+/* Among instruction trace messages, the decoder holds back even fewer records. */
 TEST_F_TIMEOUT(clock, marks_wrong_first_time_among_branches, 600)
 {
 	self->steps = STEPS / 8;
@@ -472,7 +472,7 @@ static struct latest read_wraps(struct __test_metadata *_metadata, FIXTURE_DATA(
 	return latest;
 }
 
-/* While one source is silent, timestamps wrap several times, which another source reveals. */
+/* While one source is silent, timestamps wrap several times; another source shows this. */
 TEST_F(clock, source_that_was_silent_while_timestamps_wrapped)
 {
 	static const uint64_t address[] = { 0x1000, 0x2000 };
@@ -505,8 +505,8 @@ TEST_F(clock, source_that_was_silent_while_timestamps_wrapped)
 }
 
 /*
- * While the only source is silent, timestamps wrap, which the clock readings in the side-car file
- * reveal.
+ * While the only source is silent, timestamps wrap; the clock readings in the side-car file show
+ * this.
  */
 TEST_F(clock, only_source_was_silent_while_timestamps_wrapped)
 {

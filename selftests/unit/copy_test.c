@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests that a copy in an archive is either complete or absent, and replaces a copy of another
- * file.
+ * Tests that a copy in an archive is either complete or absent, and replaces an existing copy of
+ * another file.
  */
 #include <limits.h>
 #include <stdlib.h>

@@ -248,7 +248,7 @@ TEST_F(counts, are_never_too_high_after_a_loss)
 
 	for (i = 0; i < RUNS; i++) {
 		run(self, &tracer, 11000 + i);
-		/* The list of the run's instructions lacks those that no message describes. */
+		/* The list of the run's instructions excludes any that no message describes. */
 		ASSERT_EQ(0, wrong_times(self));
 		if (counts_exact(self->counts, why))
 			continue;

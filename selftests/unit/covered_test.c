@@ -269,7 +269,7 @@ TEST_F(command, thread_that_continues_on_another_hart_is_recognised)
 		TH_LOG("%s%s", self->out, self->err);
 }
 
-/* After a page fault, a signal handler runs, which also takes page faults. */
+/* After a page fault, a signal handler runs and takes page faults, too. */
 TEST_F(command, instruction_restarted_after_a_fault_is_counted_once)
 {
 	struct gen *gen = &self->gen;

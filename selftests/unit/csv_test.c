@@ -315,7 +315,7 @@ TEST_F(command, sums_do_not_wrap)
 	}
 }
 
-/* Damage that looks like a message of instruction trace does not replace the calls of the records. */
+/* Damage that looks like an instruction trace message does not replace the records' calls. */
 TEST_F(command, single_sync_message_begins_no_instruction_trace)
 {
 	static const char * const command[] = {
@@ -328,8 +328,8 @@ TEST_F(command, single_sync_message_begins_no_instruction_trace)
 	unsigned int i;
 
 	/*
-	 * Test the trace without the message, then with it among the records, then with it before
-	 * them.
+	 * Test the trace without the message, with it among the records, and with it before the
+	 * records.
 	 */
 	for (i = 0; i < 3 * commands; i++) {
 		gen_free(&self->gen);
@@ -420,7 +420,7 @@ TEST_F(command, counters_without_a_column_are_reported)
 	run(self, "--version; " COMMAND " export -q -c all --meta none --format csv -o t.csv trace.rtd; "
 	    SOURCES "/sql.py t.csv");
 	EXPECT_EQ(0, self->status);
-	/* If a thread does not have a counter, the counter's field is empty, not 0. */
+	/* If a thread does not have a counter, the field for that counter is empty, not 0. */
 	gen_free(&self->gen);
 	gen_init(&self->gen, 0, 40);
 	gen_sync(&self->gen, 0);

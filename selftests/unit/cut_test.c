@@ -32,7 +32,7 @@ struct read {
 	uint64_t	dropped;
 	uint64_t	waited;
 	bool		after_loss;
-	uint32_t	thread;		/* thread id plus 1, or 0 if the record names none */
+	uint32_t	thread;		/* thread id plus 1, or 0 if the record names no thread */
 	unsigned int	callers;
 	uint64_t	caller[CALLERS];
 };
@@ -128,7 +128,7 @@ static void append(char *text, size_t size, const struct cut *cut,
 
 static struct gen gen;
 
-/* Write marks before a record: its thread has dropped records, and may have waited. */
+/* Write marks before a record: the record's thread has dropped records, and may have waited. */
 static void mark(struct gen_stream *stream, uint64_t *seed)
 {
 	const unsigned int which = gen_random(seed) & 31;
@@ -282,7 +282,7 @@ TEST_F(cuts, at_any_message_lose_no_record)
 	unsigned int messages = 0;
 	size_t at;
 
-	/* The first piece has messages of all sources. */
+	/* The first piece has messages from all sources. */
 	for (at = 400; at < gen.length; at++)
 		if ((gen.data[at - 1] & 3) == 3 && messages++ % step == 0)
 			check(_metadata, &at, 1, &self->whole);

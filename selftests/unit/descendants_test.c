@@ -214,7 +214,7 @@ TEST_F(descendants, static_program_that_the_program_executes_is_described)
 	EXPECT_EQ(0, self->found.lost);
 	EXPECT_EQ(1, self->found.others);
 	EXPECT_STREQ("static", self->found.names);
-	/* The program's command line, which it sets itself, is not in the events. */
+	/* The command line that the program sets for itself is not in the events. */
 	text = file_of(self, PROGRAM, 1);
 	EXPECT_NE(NULL, strstr(text, "\"exe\":\"/bin/static\""));
 	EXPECT_EQ(NULL, strstr(text, "\"args\""));
@@ -232,7 +232,7 @@ TEST_F(descendants, child_of_a_static_program_that_loads_the_library_later_is_de
 	EXPECT_NE(NULL, strstr(file_of(self, CHILD, 0), "\"from\":30,"));
 }
 
-/* The event of the mapping of the library was lost. */
+/* The event for the library's mapping was lost. */
 TEST_F(descendants, joined_child_is_not_described)
 {
 	forks(self, 10, getpid(), PROGRAM);

@@ -30,7 +30,7 @@ static const struct run runs[] = {
 #define RUNS	(sizeof(runs) / sizeof(runs[0]))
 
 /*
- * Combine each run with the first option and a third of the others, or, in a full test, with all.
+ * Combine each run with the first option and a third of the others; a full test uses all options.
  */
 static bool combines(unsigned int run, unsigned int option)
 {
@@ -321,8 +321,8 @@ TEST_F_TIMEOUT(command, perfetto_totals_equal_report, 600)
 }
 
 /*
- * The exit and the next enter of a function are lost, so its call appears to be long, although each
- * time is exact.
+ * A function's exit record and next enter record are lost, so its call appears to be long, although
+ * each time is exact.
  */
 TEST_F(command, timelines_mark_a_call_across_a_loss)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Generates the messages of instruction trace of flow_sample.S, message by message. */
+/* Generates instruction trace messages for flow_sample.S, one at a time. */
 #ifndef SELFTESTS_UNIT_FLOW_MESSAGES_H
 #define SELFTESTS_UNIT_FLOW_MESSAGES_H
 
@@ -19,7 +19,7 @@
 #define FIRMWARE	0x80000000ull
 #define SIDE_CAR(calls)	"{\"version\":1,\"instruction\":{\"calls\":" calls "}}"
 
-/* The source of the messages, and the latest address of each source. */
+/* The source of the messages, and each source's latest address. */
 static uint8_t source;
 static uint64_t latest[2];
 
@@ -48,7 +48,7 @@ static inline void context(struct gen *gen, uint64_t tid)
 	gen_message(gen, 2, source, NULL, NULL, &process, 1);
 }
 
-/* Append the message that tracing was turned off, @halfwords halfwords after the last branch. */
+/* Append the message for turning tracing off, @halfwords halfwords after the last branch. */
 static inline void stop(struct gen *gen, uint64_t halfwords)
 {
 	const uint8_t fixed[] = { 4, 0 }, bits[] = { 4, 2, 0 };

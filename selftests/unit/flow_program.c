@@ -360,7 +360,7 @@ static void send_sync(struct encoder *encoder, unsigned int tcode, unsigned int 
 	forget_branch(encoder);
 }
 
-/* Return whether the next message must be one with Sync. */
+/* Return whether the next message must include Sync. */
 static bool sync_is_due(struct encoder *encoder)
 {
 	if (!encoder->tracer->sync)
@@ -458,7 +458,7 @@ static bool count_calls(struct encoder *encoder, unsigned int act, uint64_t next
 }
 
 /*
- * Called when an instruction that ends at @next has retired; the next one to be executed is at @to.
+ * Called when an instruction that ends at @next has retired; the next instruction to run is at @to.
  */
 static void retire(struct encoder *encoder, unsigned int act, unsigned int size, bool taken,
 		   uint64_t next, uint64_t to)

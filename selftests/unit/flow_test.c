@@ -253,7 +253,7 @@ TEST_F(flow, is_exact_except_for_overflow_gaps)
 /*
  * Compare each stretch of instructions between two gaps with the run. Return the number of
  * stretches that do not occur in the run in this order. Set @true_ones to the number of
- * instructions in the other stretches.
+ * instructions in the stretches that do occur.
  */
 static unsigned int invented(const FIXTURE_DATA(flow) *self, size_t *true_ones)
 {
@@ -309,7 +309,7 @@ static size_t before_damage(const FIXTURE_DATA(flow) *self, size_t offset)
 
 /*
  * Return the number of instructions executed after the second Sync message that follows the damage.
- * The damage may include the first one.
+ * The damage may include the first of these messages.
  */
 static size_t after_damage(const FIXTURE_DATA(flow) *self, size_t offset)
 {

@@ -91,7 +91,7 @@ static void add_bits(struct slices *to, uint64_t value, unsigned int bits)
 }
 
 /*
- * Add a variable field: as many bits as the value has, at least one. Its last slice ends the field.
+ * Add a variable field of as many bits as the value has, but at least one. The last slice ends it.
  */
 static void add_field(struct slices *to, uint64_t value)
 {
@@ -364,7 +364,7 @@ struct merged {
 	size_t message;		/* its number */
 };
 
-/* Append the next message, and idle bytes before it; no message here ends in idle bytes. */
+/* Append the next message and the idle bytes before it. No message here ends in idle bytes. */
 static void take_message(struct gen *to, struct merged *from)
 {
 	const uint8_t *data = from->gen->data;

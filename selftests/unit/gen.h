@@ -45,8 +45,8 @@ struct gen_truth {
  * struct gen - a trace under construction
  * @src_bits:	width of the SRC field
  * @ts_width:	bits of a timestamp, or 0 if messages have none
- * @ts_delta:	ordinary messages carry the ticks since the previous one (default: the XOR of both
- *		times)
+ * @ts_delta:	ordinary messages carry the ticks since the previous message (default: the XOR of
+ *		both times)
  * @now:	time of the next message
  * @step:	ticks from one message to the next
  * @time:	time of each message
@@ -92,7 +92,7 @@ struct gen_stream {
 	uint64_t	previous_address;
 	bool		fresh;		/* no record since the header */
 	uint32_t	owner;		/* thread id in headers, or 0 if none */
-	bool		goes_on;	/* headers say that the thread continues */
+	bool		goes_on;	/* headers indicate that the thread continues */
 };
 
 void gen_init(struct gen *gen, unsigned int src_bits, unsigned int ts_width);
@@ -158,8 +158,8 @@ void gen_stream_init(struct gen_stream *stream, struct gen *gen, uint8_t src,
 		     unsigned int counters, unsigned int width);
 
 /*
- * Append the messages of @a and @b to @to in order of their times, whose zero is the same. Without
- * timestamps, the order is random. With timestamps, @a and @b must have different sources.
+ * Append the messages in @a and @b to @to in order of their times, which have the same origin.
+ * Without timestamps, the order is random. With timestamps, @a and @b must have different sources.
  */
 void gen_merge(struct gen *to, const struct gen *a, const struct gen *b,
 	       uint64_t *seed);

@@ -52,7 +52,7 @@ static void add_message(struct mixed *mixed, struct mixed_message message)
 	mixed->message[mixed->messages++] = message;
 }
 
-/* Add the messages in the bytes from @from on. The first of them was sent at @now. */
+/* Add the messages in the bytes from @from on. The first message was sent at @now. */
 static void add_messages(struct mixed *mixed, const struct source *source, unsigned int src,
 			 size_t from, uint64_t now)
 {
@@ -269,7 +269,7 @@ static int by_change(const void *a, const void *b)
 	return (one->offset > other->offset) - (one->offset < other->offset);
 }
 
-/* Return where in the trace a source's message is. */
+/* Return the position of a source's message in the trace. */
 static uint64_t place(const struct mixed *mixed, unsigned int src, uint64_t offset)
 {
 	const struct mixed_message key = { .src = (uint8_t)src, .offset = offset }, *found;

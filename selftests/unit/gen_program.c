@@ -8,7 +8,7 @@
 /* Number of passes in which adjacent messages are swapped. */
 #define SHUFFLES	4
 #define FIRST_CHANNEL	6
-/* Once in this many times, a thread without a channel that is chosen takes one and runs. */
+/* Once in this many times, a chosen thread that has no channel takes a channel and runs. */
 #define TAKES		20
 /* A function that is called only while records are being lost. */
 #define LOST_FUNCTION	(PROGRAM_FUNCTIONS - 1)
@@ -231,7 +231,7 @@ static void record(struct program *program, struct program_thread *thread,
 		cut_calls(program, thread);
 		thread->blind = true;
 	}
-	/* Delta counts from the thread's latest record or, if it has none, from the header. */
+	/* Delta counts from the thread's latest record or, if there is none, from the header. */
 	if (fresh && program->per_thread && program->count_type == 1 && !thread->recorded)
 		memcpy(thread->value, thread->last, sizeof(thread->value));
 	account(program, thread, fresh);
@@ -291,8 +291,8 @@ static void give_back(struct program *program, struct program_thread *thread,
 }
 
 /*
- * Return whether no call within the call at @index has the same function and call site, which makes
- * it clear which call returns.
+ * Return whether no call within the call at @index has the same function and call site, so that it
+ * is clear which call returns.
  */
 static bool alone(const struct program_thread *thread, unsigned int index)
 {
@@ -368,7 +368,7 @@ static void recover(struct program *program, struct program_thread *thread)
 		thread->begun[thread->src] = false;
 }
 
-/* Take a channel, from another thread if none is left. */
+/* Take a channel, from another thread if no channel is free. */
 static void take_channel(struct program *program, struct program_thread *thread)
 {
 	unsigned int channel = (unsigned int)below(program, program->channels), i;

@@ -140,7 +140,7 @@ void program_step(struct program *program);
 void program_end(struct program *program);
 
 /**
- * program_shuffle() - reorder messages of different sources in the file
+ * program_shuffle() - reorder messages from different sources in the file
  *
  * As in a funnel, each message moves by at most a few places.
  */

@@ -250,7 +250,7 @@ static struct result check(struct __test_metadata *_metadata, const struct calls
 	return result;
 }
 
-/* The number of damaged traces, those with a fault, and those that --strict does not report. */
+/* Numbers of damaged traces, of traces with a fault, and of traces for which --strict passes. */
 struct tally {
 	unsigned int	traces;
 	unsigned int	faulty;

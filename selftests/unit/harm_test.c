@@ -48,7 +48,7 @@ struct loss {
  * struct checked - what the reader showed of a damaged trace
  * @plain:	only values and timestamps are damaged
  * @seen, @switched: set for each record and context switch that was shown
- * @fault:	number of each enum fault
+ * @fault:	number of faults, by enum fault
  * @repeated:	number of records in a repeated block, which may contradict nothing
  * @silent:	number of errors that contradict nothing
  * @status:	exit status with --strict
@@ -141,7 +141,7 @@ static bool sample_right(const struct perfrec_record *record, const struct mixed
 	       !memcmp(callers->address, made->caller, made->callers * sizeof(made->caller[0]));
 }
 
-/* Return whether a record's marks, which include those of lost records before it, are correct. */
+/* Return whether a record's marks, including the marks of lost records before it, are correct. */
 static bool marks_right(const struct checked *checked, const struct perfrec_record *record,
 			const struct mixed_record *made)
 {
@@ -347,7 +347,7 @@ FIXTURE(harm) {
 	uint64_t	shown;		/* number of records shown */
 };
 
-/* The percentages of damaged traces that may have a fault, and records that must be shown. */
+/* Percentages of damaged traces that may have a fault, and of records that must be shown. */
 FIXTURE_VARIANT(harm) {
 	enum harm_kind	kind;
 	unsigned int	faulty;

@@ -87,7 +87,7 @@ TEST_F(command, trace_with_branches_only_has_no_records)
 	EXPECT_NE(NULL, strstr(self->err, "instruction trace only"));
 }
 
-/* The code of a stripped program, or of one without functions, can be read. */
+/* The code of a stripped program, or of a program without functions, can be read. */
 TEST_F(command, flow_needs_no_symbols)
 {
 	gen_start(&self->gen, FIB);
@@ -382,7 +382,7 @@ static struct program nameless = { .halfwords = 22, .code = {
 #define THIRD		(PROGRAM_BASE + 0x20)
 #define NAMELESS	"0x10000 1\n0x10000;0x10010 1\n0x10000;0x10010;0x10020 "
 
-/* Print the number of calls of each path, of all threads together. */
+/* Print the number of calls on each path, for all threads together. */
 static void print_paths(FIXTURE_DATA(command) *self, const char *files)
 {
 	run(self, "export -q --strict -s 0 --format folded --weight calls -o paths %s t && "
@@ -399,7 +399,7 @@ static void run_nameless(struct gen *gen)
 	stop(gen, 2);
 }
 
-/* An interrupt, another one before the next instruction, and a system call. */
+/* An interrupt, another interrupt before the next instruction, and a system call. */
 TEST_F(command, open_calls_survive_traps_in_functions_without_symbols)
 {
 	static const char user[] = SIDE_CAR("\"user\"");

@@ -3,7 +3,7 @@
  * Tests that reading a trace with several threads has the same result as with one: the same
  * callbacks, arguments and order, the same statistics, and the same profile. The traces are random,
  * and most of them are damaged. TRACES in the environment is their number, SEED the seed of the
- * first one.
+ * first trace.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -474,7 +474,7 @@ TEST_F(command, interval_on_two_harts_is_marked)
 
 /*
  * The encoder loses messages, possibly including those of the thread's switch to another hart.
- * Records written before the loss or the switch must precede those of the other hart.
+ * Records written before the loss or the switch must precede records written on the other hart.
  */
 TEST_F(command, records_before_a_loss_precede_those_of_the_next_hart)
 {

@@ -167,9 +167,7 @@ TEST_F(launch, signal_before_the_program_runs_ends_the_command)
 	launch_end();
 }
 
-/*
- * Writes fail if the reader of the command's messages has ended, or a file exceeds the size limit.
- */
+/* Writes fail if the reader of the command's messages has ended, or if a file exceeds its limit. */
 TEST_F(launch, writes_that_fail_end_the_program_but_not_the_command)
 {
 	static const int number[] = { SIGPIPE, SIGXFSZ };

@@ -23,7 +23,7 @@
 #define BOUND_OTHERS(n)	(42 + 10 * (n))
 #define OWN		15
 
-/* An address above 4 GiB, and one below 4 GiB, as in a program that is not relocated. */
+/* An address above 4 GiB, and an address below 4 GiB, as in a program that is not relocated. */
 #define HIGH		UINT64_C(0x5555555560)
 #define LOW		UINT64_C(0x10560)
 

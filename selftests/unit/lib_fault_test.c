@@ -19,7 +19,7 @@ static void first_handler(int number)
 	first_calls++;
 }
 
-/* Pass the signal on to the handler that this one has replaced. */
+/* Pass the signal on to the handler that this handler has replaced. */
 static void second_handler(int number, siginfo_t *info, void *context)
 {
 	second_calls++;

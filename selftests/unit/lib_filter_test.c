@@ -91,7 +91,7 @@ TEST_F(filter, selects_address_ranges)
 	EXPECT_TRUE(HAS(at + 0x130));
 	EXPECT_TRUE(HAS(at + 0x17f));
 	EXPECT_FALSE(HAS(at + 0x180));
-	/* Test an address in an object without a filter, and one outside all objects. */
+	/* Test an address in an object without a filter, and an address outside all objects. */
 	EXPECT_FALSE(IS_RECORDED((uintptr_t)&fclose));
 	EXPECT_FALSE(IS_RECORDED(16));
 }

@@ -165,7 +165,7 @@ static bool has_kinds(size_t from, const char *kinds)
 	return from == mock_stores;
 }
 
-/* A signal handler's records follow the one that they interrupt. */
+/* A signal handler's records follow the record that the handler interrupts. */
 TEST_F(hooks, queue_records_of_a_signal_handler)
 {
 	size_t length = record_stores();
@@ -398,7 +398,7 @@ TEST_F(hooks, share_channels_among_excess_threads)
 	pthread_barrier_wait(&barrier);
 	for (i = 0; i < 40; i++)
 		ASSERT_EQ(0, pthread_join(thread[i], NULL));
-	/* The headers of the 32nd to 40th thread have one word more. */
+	/* The headers of the 32nd to 40th thread have one more word. */
 	EXPECT_EQ(40 * (3 + record_stores()) + 9, mock_stores);
 	/* The thread that started the others was the first to lose its channel. */
 	mock_stores = 0;

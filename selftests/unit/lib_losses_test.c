@@ -194,8 +194,7 @@ static void *join_after(void *thread)
 }
 
 /*
- * A thread ends before it can mark its losses; they must not be attributed to the slot's next
- * thread.
+ * A thread ends before marking its losses, which must not be attributed to the slot's next thread.
  */
 TEST_F(losses, are_not_attributed_to_the_next_thread)
 {

@@ -257,7 +257,7 @@ static void call_f_with_handler(void)
 
 static ucontext_t here, there;
 
-/* A handler of a signal in the part runs on a stack at higher addresses than the part's. */
+/* A signal handler within the part runs on a stack at higher addresses than the part's stack. */
 TEST_F(part, includes_a_handler_on_another_stack)
 {
 	static char above[64 << 10] __attribute__((aligned(16)));

@@ -13,8 +13,7 @@ static pid_t asked_getpid(void);
 #include "lib_mock.h"
 
 /*
- * Set if another thread could have seen a pool without a process id, which looks like a child's
- * pool.
+ * Set if another thread could have seen a pool without a process id, like that of a forked child.
  */
 static bool looks_wiped;
 

@@ -33,7 +33,7 @@ static uint64_t mask;
 static uint64_t said[PERF_COUNTER_MAX];
 static size_t at;
 
-/* Difference between the thread's own counter and its hart's. */
+/* Difference between the thread's own counter and the hart's counter. */
 static uint64_t offset;
 
 FIXTURE(widths)
@@ -320,7 +320,7 @@ TEST_F(each_type, works_far_from_the_thread_pointer)
 	machine_distance = 0;
 }
 
-/* A thread's own counts are sums, which wrap anywhere. */
+/* A thread's own counts are sums, which can wrap at any value. */
 TEST_F(each_type, counts_per_thread)
 {
 	unsigned int count;
@@ -335,7 +335,7 @@ TEST_F(each_type, counts_per_thread)
 	offset = 0;
 }
 
-/* A signal handler of the thread interrupts a record. */
+/* A signal handler in the thread interrupts a record. */
 static void interrupting(void)
 {
 	count(100);
@@ -356,7 +356,7 @@ static void switch_out(uint64_t harts)
 	offset -= harts;
 }
 
-/* Records around a context switch, some of them a handler's, show the thread's counts. */
+/* Records around a context switch, some written by a handler, show the thread's counts. */
 TEST_F(each_type, counts_per_thread_across_context_switches)
 {
 	unsigned int n, i;
@@ -388,7 +388,7 @@ TEST_F(each_type, counts_per_thread_across_context_switches)
 	offset = 0;
 }
 
-/* Counters of one bit, which wrap each time, and of 31 bits need the generic writer. */
+/* 31-bit counters, and 1-bit counters, which wrap each time, need the generic writer. */
 TEST_F(widths, narrow_counters_use_the_generic_writer)
 {
 	static const unsigned int narrow[] = { 1, 31 };

@@ -255,7 +255,7 @@ static void run_thread(struct __test_metadata *_metadata)
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 }
 
-/* One header serves all threads of the channel. */
+/* One header is valid for all threads that use the channel. */
 TEST_F(writers, share_one_header_per_channel)
 {
 	ASSERT_EQ(0, perfTraceOff());
@@ -394,7 +394,7 @@ TEST_F(writers, drop_only_records_that_wait_for_an_abandoned_one)
 	EXPECT_EQ(PATIENCE - PERF_QUEUE, perf_pool->lost->signals);
 }
 
-/* All calls work after a jump out of a record, which the next record marks. */
+/* All calls work after a jump out of a record; the next record marks the jump. */
 TEST_F(writers, allow_calls_after_a_jump_out_of_a_record)
 {
 	char null[] = "/dev/null";

@@ -404,7 +404,7 @@ TEST_F(command, function_inlined_into_a_callee_stays_open)
 	EXPECT_NE(NULL, strstr(self->err, "1 call ended without an exit record"));
 }
 
-/* Return the command's CPU time if @around open calls surround the calls that it searches. */
+/* Return the command's CPU time if @around open calls surround the calls to be searched. */
 static double time_of_calls(struct __test_metadata *_metadata,
 			    FIXTURE_DATA(command) *self, unsigned int around)
 {

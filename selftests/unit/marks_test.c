@@ -221,9 +221,7 @@ TEST_F(command, selection_in_firefox_excludes_waiting_time)
 	waiting_in_a_selection(_metadata, self, FIREFOX);
 }
 
-/*
- * It is unknown which function ran until the gap's end, so that time is not part of any self time.
- */
+/* It is unknown which function ran until the gap's end, so no self time includes that period. */
 static void loss_in_a_selection(struct __test_metadata *_metadata, FIXTURE_DATA(command) *self,
 				const char *browser)
 {

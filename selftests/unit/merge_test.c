@@ -430,7 +430,7 @@ TEST_F(command, kernel_names_are_copied_next_to_the_merged_trace)
 	EXPECT_STREQ("b", self->out);
 	ASSERT_EQ(0, stat("m.rtd.kallsyms", &status));
 	EXPECT_EQ(0600, status.st_mode & 0777);
-	/* They are also found next to the whole trace, which the merged trace replaces. */
+	/* The names are also found next to the whole trace, which the merged trace replaces. */
 	ASSERT_EQ(0, system("rm b.rtd.kallsyms m.rtd; for i in a.rtd b.rtd; do "
 			    "n=$(echo $i | tr ab 01); mv $i m.$n; mv $i.meta m.$n.meta; done"));
 	write_file("m.rtd.kallsyms", "whole", 5);

@@ -63,7 +63,7 @@ static void decode(const struct nexus_options *options, const struct gen *gen,
 		uint8_t *copy;
 
 		size = gen->length - at < piece ? gen->length - at : piece;
-		/* Allocate exactly that size, so that reading beyond it is detected. */
+		/* Allocate exactly @size bytes, so that reading beyond them is detected. */
 		copy = malloc(size);
 		if (!copy)
 			abort();

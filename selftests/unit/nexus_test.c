@@ -373,7 +373,7 @@ TEST(malformed_message_is_a_gap)
 	check_gap(_metadata, "\x1f", 1, NEXUS_GAP_MALFORMED);
 	check_gap(_metadata, "\x1d\x03", 2, NEXUS_GAP_MALFORMED);
 	check_gap(_metadata, "\x8c\x03", 2, NEXUS_GAP_MALFORMED);
-	/* A data acquisition message with one field, and one with four. */
+	/* A data acquisition message with one field, and another with four fields. */
 	check_gap(_metadata, "\x1c\x63", 2, NEXUS_GAP_MALFORMED);
 	check_gap(_metadata, "\x1c\x61\x01\x01\x03", 5, NEXUS_GAP_MALFORMED);
 	check_gap(_metadata, "\x1c\x61\x01\x01\x01\x03", 6, NEXUS_GAP_MALFORMED);
@@ -418,7 +418,7 @@ TEST(unknown_tcode_is_skipped)
 	EXPECT_EQ(NEXUS_UNKNOWN_TCODE, all.message[2].flags);
 	EXPECT_EQ(0, all.message[2].fields);
 	EXPECT_EQ(7, all.message[3].field[1]);
-	/* The message may have had a timestamp to which the next one is relative. */
+	/* The message may have had a timestamp to which the next timestamp is relative. */
 	EXPECT_TRUE(all.message[3].flags & NEXUS_TIME_INFERRED);
 	EXPECT_TRUE(all.message[4].flags & NEXUS_TIME_KNOWN);
 	gen_free(&gen);

@@ -103,7 +103,7 @@ static void send(FIXTURE_DATA(calls) *self, struct trace_switch record)
 	oncpu_push(self->oncpu, &record);
 }
 
-/* Send one of the pending records at random, but the records of one hart in order. */
+/* Send a random pending record, but send each hart's records in order. */
 static void send_late(FIXTURE_DATA(calls) *self)
 {
 	unsigned int at = (unsigned int)below(self, self->lates), i;

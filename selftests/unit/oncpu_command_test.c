@@ -478,7 +478,7 @@ TEST_F(command, missing_begin_mark_is_reported_as_loss)
 	EXPECT_HAS(self->err, "may be missing in 1 places");
 }
 
-/* Harts are unknown from 10 to 20 and from 5 to 30 ms, while a thread sleeps from 3 to 40. */
+/* Two harts are unknown, from 10 to 20 ms and from 5 to 30 ms; a thread sleeps from 3 to 40 ms. */
 TEST_F(command, time_in_overlapping_losses_is_unknown_once)
 {
 	struct gen_stream stream;

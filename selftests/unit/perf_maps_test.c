@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests that lists written by just-in-time compilers are copied only if they are regular files of
- * the user and of this process. The functions in the lists must be found.
+ * Tests that lists written by just-in-time compilers are copied only if they are regular files that
+ * belong to the user and to this process. The functions in the lists must be found.
  */
 #include <fcntl.h>
 #include <stdlib.h>

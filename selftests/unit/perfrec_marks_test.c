@@ -304,8 +304,8 @@ TEST_F(perfrec, stack_without_a_sample_is_lost)
 		word32(self, i);
 	word32(self, i);
 	/*
-	 * Write a stack with an upper part, but without the rest of its value, and one that the
-	 * trace cuts off.
+	 * Write a stack with an upper part, but without the rest of its value, and a stack that the
+	 * trace's end cuts off.
 	 */
 	word8(self, SIFIVE_TRACE_RECORD_STACK);
 	word16(self, 1);

@@ -186,7 +186,7 @@ TEST_F(places, distinguish_processes_with_the_same_addresses)
 		EXPECT_EQ(1, of_writer(self, AT, 160, 5, 1011));
 		EXPECT_EQ(2, of_writer(self, AT, 200, 5, 1011));
 		EXPECT_EQ(0, of_writer(self, AT, 200, 5, 1010));
-		/* Look up a channel that is never used, and one that has no owner at that time. */
+		/* Look up an unused channel, and a channel that has no owner at that time. */
 		EXPECT_EQ(-1, of_writer(self, AT, 120, 6, 0));
 		EXPECT_EQ(-1, of_writer(self, AT, 180, 4, 0));
 		EXPECT_EQ(-1, of_writer(self, AT, 50, 4, 0));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Tests that the files written by a recording's processes are joined into one side-car file. Equal
- * objects become one object of several processes, a process ends when it executes another file, and
- * the result is within the reader's limits.
+ * objects become one object that several processes share, a process ends when it executes another
+ * file, and the result is within the reader's limits.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -105,7 +105,7 @@ TEST_F(processes, have_separate_objects)
 	EXPECT_EQ(13, m->thread[5].pid);
 	ASSERT_EQ(3, m->objects);
 	/*
-	 * The file contains an object of the first two processes, one of all, and one of the last.
+	 * The file's three objects are from the first two processes, from all, and from the last.
 	 */
 	EXPECT_STREQ("/bin/a]}", m->object[0].path);
 	ASSERT_EQ(2, m->object[0].ins);

@@ -90,7 +90,7 @@ static void choose(uint64_t *seed, uint64_t *from, uint64_t *to)
 	*from = time < *from ? time : *from;
 }
 
-/* Check that the file "part" has the lines of "whole" in the range, and no others with a time. */
+/* Check that the timed lines of "part" are exactly the lines of "whole" in the range. */
 static void compare(struct __test_metadata *_metadata, uint64_t from, uint64_t to)
 {
 	FILE *whole = fopen("whole", "r"), *part = fopen("part", "r");
@@ -144,7 +144,7 @@ TEST_F(command, decode_shows_exactly_the_records_in_the_range)
 	save(self, "t");
 	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
 		check_ranges(_metadata, self, formats[i], &seed);
-	/* In a damaged trace some times are unknown or inferred. */
+	/* In a damaged trace, some times are unknown or inferred. */
 	for (i = 0; i < 20; i++)
 		self->gen.data[below(&seed, (unsigned int)self->gen.length)] ^=
 			(uint8_t)(1u << below(&seed, 8));

@@ -89,7 +89,7 @@ static double run(uint64_t *seed, double factor)
 
 /*
  * Compare the times of FUNCTIONS functions, the first of which takes @factor times as long after a
- * change. Return a bit mask of those reported as changed with a confidence of RANKS_CONFIDENCE.
+ * change. Return a bit mask of functions reported as changed with RANKS_CONFIDENCE.
  */
 static unsigned int named(uint64_t *seed, double factor)
 {

@@ -218,7 +218,7 @@ static void put_record(uint32_t kind, uint64_t address, uint64_t address2)
 	}
 }
 
-/* Return a number without an upper part, with one, or with bits that are never sent. */
+/* Return a number without an upper part, with an upper part, or with bits that are never sent. */
 static uint64_t sample(unsigned int seed)
 {
 	uint64_t x = (seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -238,7 +238,7 @@ static uint64_t sample(unsigned int seed)
 	}
 }
 
-/* Return a mask that grows from the lowest or from the highest bit, or one with holes. */
+/* Return a mask that grows from the lowest or from the highest bit, or a mask with holes. */
 static uint32_t some_mask(unsigned int i)
 {
 	if (i <= 32)

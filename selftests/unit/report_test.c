@@ -378,7 +378,7 @@ static void check_successors(struct __test_metadata *_metadata,
 	size_t i;
 
 	set_up_program(self, variant, 6, now);
-	/* With random headers, a thread would have more than the reader keeps, so write few. */
+	/* Write few headers: random headers would be more than the reader keeps for a thread. */
 	program->headers = 0;
 	program->errors = 0;
 	program->garbage = 0;
@@ -423,7 +423,7 @@ TEST_F(report, successive_threads_on_one_channel_are_separate)
 	check_successors(_metadata, self, variant, 1000);
 }
 
-/* Times wrap while the first thread is running, while a later one is, and before the first. */
+/* Times wrap before or while the first thread runs, or while a later thread runs. */
 TEST_F(report, successive_threads_across_a_wraparound_are_separate)
 {
 	check_successors(_metadata, self, variant, LAP - 5000);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Tests the end of a drained recording whose capture cannot be read, because the driver was unbound
- * or another session has begun. The numbers of the other session must not be reported.
+ * or another session has begun. The other session's numbers must not be reported.
  */
 #include <stdarg.h>
 #include <stdlib.h>

@@ -354,7 +354,7 @@ TEST_F(ring, source_without_absolute_time_has_no_times)
 	EXPECT_GE(timed, found->timed);
 }
 
-/* The times of a source's messages are correct even if its last one is long before the end. */
+/* The times of a source's messages are correct even if its last message is long before the end. */
 TEST_F(ring, silent_source_keeps_its_position)
 {
 	const struct found *found = &self->found;

@@ -70,7 +70,7 @@ TEST_F(command, functions_are_not_paired_by_address_or_name_alone)
 
 /*
  * Write a run of main for 230 ticks, which calls fib for 30 ticks; fib calls itself twice, one call
- * within the other, for 10 and 5 ticks. A sample in fib and one elsewhere follow.
+ * within the other, for 10 and 5 ticks. A sample in fib and a sample elsewhere follow.
  */
 static void save_nested(FIXTURE_DATA(command) *self, const char *name)
 {
@@ -276,7 +276,7 @@ TEST_F(command, change_over_several_runs_is_reported_with_confidence)
 	run(self, "report -q -e " PROGRAM " --json --runs" AFTER("new") "old.*.rtd"
 	    " | jq -r '.runs.before, .runs.column, .rows[0].changed, (.traces | length)'");
 	EXPECT_STREQ("10\nself\ntrue\n20\n", self->out);
-	/* Without --runs, the traces are sinks of one recording. */
+	/* Without --runs, the traces are treated as the sinks of one recording. */
 	run(self, "report -q --runs old.0.rtd");
 	EXPECT_EQ(2, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "--runs selects how --diff reads the traces"));

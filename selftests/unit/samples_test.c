@@ -82,8 +82,8 @@ TEST_F(command, function_in_several_processes_is_one_row)
 }
 
 /*
- * Write samples of threads on two harts. Some samples have callers, one has no thread id, and one
- * does not name a thread.
+ * Write samples of threads on two harts. Some samples have callers, one sample has no thread id,
+ * and one sample does not name a thread.
  */
 static void make_named(FIXTURE_DATA(command) *self, unsigned int count_type, bool named)
 {
@@ -282,7 +282,7 @@ static void make_both(FIXTURE_DATA(command) *self)
 	save(self, "trace.rtd");
 }
 
-/* Samples contribute only the counts of counters that calls and manual records lack. */
+/* Samples contribute counts only for counters that neither calls nor manual records have. */
 TEST_F(command, counts_of_samples_in_calls_are_not_added_twice)
 {
 	make_both(self);

@@ -14,9 +14,7 @@ static void call(struct gen_stream *stream, unsigned int type, uint64_t function
 	stream->gen->now += 10;
 }
 
-/*
- * Thread 7: 0x30000 { fib { main { fib } } main }, a sample in main and one in fib. Thread 8: fib
- */
+/* Thread 7: 0x30000 { fib { main { fib } } main }, samples in main and in fib. Thread 8: fib */
 static void save_threads(FIXTURE_DATA(command) *self)
 {
 	struct gen_stream one, two;

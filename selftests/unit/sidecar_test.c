@@ -151,7 +151,7 @@ TEST_F(sidecar, new_piece_lists_the_recorded_functions)
 	EXPECT_STREQ("{\"version\":1,\n\"piece\":4}\n", text_of("piece.meta"));
 }
 
-/* Each number in "lost" of a piece counts from the end of the piece before it. */
+/* Each number in a piece's "lost" counts from the end of the previous piece. */
 TEST_F(sidecar, piece_lists_only_its_losses)
 {
 	const struct sidecar_state from = {
@@ -196,8 +196,7 @@ TEST_F(sidecar, symbolic_links_are_not_followed)
 }
 
 /*
- * Another user who can write to the directory must not gain access to a file that this user cannot
- * read.
+ * A user who can write to the directory must not gain access to files that are private to others.
  */
 TEST_F(sidecar, links_are_not_read)
 {

@@ -51,7 +51,7 @@ TEST_F(command, new_thread_of_the_kernel_has_no_callers)
 		     "thread 71;ret_from_fork 1\nthread 71;ret_from_fork;leaf 1\n", self->out);
 }
 
-/* The driver turns the trace on in probed(), and names the thread and the next one. */
+/* The driver turns the trace on in probed(), and names the thread and the next thread. */
 static void turn_on(struct gen *gen, uint64_t now, uint64_t next)
 {
 	begin(gen, KERNEL + PROBED + 4);

@@ -171,7 +171,7 @@ static unsigned int times_in(const char *text, const char *word)
 	return times;
 }
 
-/* Commands without --time-threshold, and formats that contain all calls, ignore the recording's. */
+/* Commands and formats that cannot leave calls out ignore the recording's threshold. */
 TEST_F(command, recorded_threshold_applies_only_where_calls_can_be_left_out)
 {
 	static const char meta[] = "{\"ts_hz\":1,\"part\":{\"threshold_ns\":999000000000000}}";

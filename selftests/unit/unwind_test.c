@@ -331,7 +331,7 @@ TEST_F(command, stacks_of_two_streams_are_separate)
 /* The address to which signal handlers return, which is not in any file. */
 #define TRAMPOLINE	0x3ff7ffc800ull
 
-/* Indices of words in a signal's frame, and in the registers, which begin at REGS. */
+/* Indices of words in a signal frame, and in the registers, which begin at REGS. */
 #define NUMBER		0
 #define FLAGS		16
 #define LINK		17
@@ -438,7 +438,7 @@ TEST_F(command, nested_signal_handlers_are_unwound)
 	push_handler(&stack, LEAF + 4, IN_MAIN);
 	push_usual(&stack, 0, 0);
 	sample(&stack, DOWN + 8);
-	/* The second signal arrives before the first one's handler begins, or after it returned. */
+	/* The second signal arrives before the first signal's handler begins or after it ends. */
 	push_handler(&stack, DOWN, TRAMPOLINE);
 	push_signal(&stack, LEAF + 4, IN_MAIN);
 	push_usual(&stack, 0, 0);
@@ -531,7 +531,7 @@ TEST_F(command, invalid_signal_frame_is_unknown)
 		push_usual(&stack, 0, 0);
 		sample(&stack, DOWN + 8);
 	}
-	/* An unaligned frame is not a signal's frame. */
+	/* An unaligned frame is not a signal frame. */
 	stack.reg[SP] = STACK + 8;
 	push_handler(&stack, LEAF, IN_MAIN);
 	push_usual(&stack, 0, 0);
@@ -772,7 +772,7 @@ TEST_F(command, random_stacks_never_crash)
 			stack.reg[k] = any_value(&seed);
 		if (i % 2)
 			stack.reg[SP] = STACK;
-		/* Random words rarely form a signal's frame, so add one. */
+		/* Random words rarely form a signal frame, so add a signal frame. */
 		if (i % 4 == 3) {
 			uint64_t *word;
 

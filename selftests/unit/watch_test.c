@@ -215,7 +215,7 @@ static void expect_object(struct __test_metadata *_metadata, const FIXTURE_DATA(
 }
 
 /*
- * A process loads an object, then another one, then the first one again, and moves between two
+ * A process loads an object, another object, and the first object again, and moves between two
  * CPUs.
  */
 TEST_F(order, is_that_of_the_times_of_all_rings)
