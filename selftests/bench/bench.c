@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Measures the cost of a record: instructions, loads from and stores to the encoder's registers,
- * and bytes in the buffer.
+ * Measures the cost of a record: instructions, loads from the encoder's registers, stores to these
+ * registers, and bytes in the buffer.
  *
  *	bench all	every kind of record, one line for each:
  *			KIND LIST TYPE MODE THREAD ADDRESS then the four numbers; LIST

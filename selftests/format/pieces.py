@@ -27,7 +27,7 @@ def decode(command, path, *options):
     records = [item for item in map(json.loads, out.stdout.splitlines())
                if item["kind"] in ("enter", "exit", "manual", "sample")]
     for record in records:
-        # Messages after the end of a piece can confirm its last times in the whole trace.
+        # In the whole trace, messages after the end of a piece can confirm the piece's last times.
         for key in ("offset", "time"):
             record.pop(key, None)
     return sorted(records, key=lambda record: (record["source"], record["channel"]))

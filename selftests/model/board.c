@@ -38,8 +38,8 @@ static const char *qemu(void)
 }
 
 /*
- * Replace this process with QEMU. Its arguments are those that all tests need, followed by @args,
- * split at spaces.
+ * Replace this process with QEMU. QEMU's arguments are those that all tests need, followed by
+ * @args, split at spaces.
  */
 static void run_qemu(const char *args)
 {

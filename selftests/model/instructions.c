@@ -87,7 +87,7 @@ TEST_F(instructions, event_trace_sends_no_instruction_messages)
 	EXPECT_STREQ(ICT_ON ICT_OFF " ff ff", written(&self->b));
 }
 
-/* Sync has an absolute timestamp; tsBranch determines whether Correlation also has one. */
+/* Sync has an absolute timestamp; tsBranch determines whether Correlation also has a timestamp. */
 TEST_F(instructions, sync_timestamp_is_absolute)
 {
 	start(&self->b, ENCODER, TS_ENABLE | TS_COUNT);

@@ -185,7 +185,7 @@ static void hexadecimal(uint32_t value)
 	print(text);
 }
 
-/* Print the address and size of a trace, which the board saves as @name. */
+/* Print a trace's address and size; the board then saves the trace as @name. */
 static void save(uint32_t address, uint32_t size, const char *name)
 {
 	print("trace ");

@@ -406,9 +406,7 @@ TEST_F(sink, bus_error_can_disable_encoder)
 		  rd(&self->b, TE + CONTROL) & (SINK_ERROR | ENABLE | EMPTY));
 }
 
-/*
- * Sending to a disabled off-chip sink is an error; an enabled one accepts everything.
- */
+/* Sending to a disabled off-chip sink is an error; an enabled sink accepts everything. */
 TEST_F(sink, sending_to_disabled_off_chip_sink_is_error)
 {
 	static const struct { unsigned int kind, control; } sinks[] = {

@@ -26,7 +26,7 @@ typedef void hook(void *function, void *site);
 /* The hooks themselves. */
 hook __real___cyg_profile_func_enter, __real___cyg_profile_func_exit;
 
-/* The program's constructors may run before this one. */
+/* The program's constructors may run before this constructor. */
 HIDDEN static struct made *find(void)
 {
 	static struct made none;

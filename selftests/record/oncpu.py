@@ -27,8 +27,8 @@ def main(report, output):
         t = threads[int(tid)]
         wall, cpu = int(wall) / 1e6, int(cpu) / 1e6
         # The program measures the time between a thread's start and end. The kernel reads its clock
-        # before a context switch, which can take long on a busy host. Therefore, it suffices that
-        # the two times roughly agree for one of the worker threads.
+        # before a context switch, and the switch can take long on a busy host. Therefore, it
+        # suffices that the two times roughly agree for one of the worker threads.
         agree += name == "worker" and t["on-cpu"] >= cpu * 0.8
         if t["wall"] < wall - 1e-5:
             wrong.append(f"{name} measured {wall} s: {t}")

@@ -102,7 +102,7 @@ run(FIXTURE_DATA(command) *self, const char *format, ...)
 	read_file("err.txt", self->err);
 }
 
-/* Start the command with a pipe to its input and, unless @from is NULL, one from its output. */
+/* Start the command with a pipe to its input and, unless @from is NULL, a pipe from its output. */
 static inline pid_t start_command(const char *arguments, int *to, int *from)
 {
 	char command[512];

@@ -85,8 +85,8 @@ TEST_F(command, every_output_states_what_a_full_buffer_covers)
 }
 
 /*
- * A call begins with the first message of its entry record, so the trace must also begin there. The
- * messages of the entry take longer than those of the exit.
+ * A call begins with the first message of its entry record, so the trace must also begin there.
+ * Sending the entry record takes longer than sending the exit record.
  */
 TEST_F(command, no_call_is_longer_than_its_trace)
 {
@@ -299,7 +299,7 @@ TEST_F(command, snapshot_that_begins_after_its_call_is_reported)
 	write_file("trace.rtd.meta", meta, strlen(meta));
 	run(self, "report -q trace.rtd");
 	EXPECT_EQ(NULL, strstr(self->out, BEFORE));
-	/* A trigger that lacks the times of the call. */
+	/* A trigger without the times of the call. */
 	snprintf(meta, sizeof(meta), TOOK, "9000000000", "");
 	write_file("trace.rtd.meta", meta, strlen(meta));
 	run(self, "report -q trace.rtd");

@@ -91,7 +91,7 @@ TEST_F(command, rows_contain_side_car_data)
 	    "\"covers the first 20.000 ns of 5.000 us, then the buffer was full\",,", 5);
 }
 
-/* Fields with unknown values are empty, which databases read as NULL. */
+/* Fields with unknown values are empty; databases read an empty field as NULL. */
 TEST_F(command, unknown_values_are_empty)
 {
 	make_calls(self);
@@ -225,7 +225,7 @@ TEST_F(command, counts_that_go_backwards_are_charged_only_to_enclosing_calls)
 	}
 }
 
-/* A narrow counter may advance by most of its range, and a wide one by nearly all of it. */
+/* A narrow counter may advance by most of its range; a wide counter, by nearly all of it. */
 TEST_F(command, large_counts_are_not_mistaken_for_negative_ones)
 {
 	static const struct {

@@ -147,7 +147,7 @@ static void mark(struct gen_stream *stream, uint64_t *seed)
 	}
 }
 
-/* Write the callers of a sample, with addresses of up to 32 bits and of more. */
+/* Write a sample's callers, with addresses of up to 32 bits and longer addresses. */
 static void callers(struct gen_stream *stream, uint64_t *seed)
 {
 	unsigned int count = 1 + gen_random(seed) % CALLERS, i;

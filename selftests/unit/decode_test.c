@@ -226,9 +226,7 @@ TEST_F(command, output_never_overwrites_an_input)
 		ASSERT_EQ(0, system("cat trace.rtd trace.rtd.meta own.meta"
 				    " program | cmp - all"));
 	}
-	/*
-	 * The command also checks a name that it chooses itself. The last of these inputs is empty.
-	 */
+	/* The command also checks a name that it chooses itself. The last input here is empty. */
 	save(self, "trace.perf");
 	run(self, "decode --format perf trace.perf");
 	EXPECT_EQ(3, self->status);
@@ -429,7 +427,7 @@ TEST_F(command, damage_is_shown_and_fails_with_strict)
 	EXPECT_EQ(0, self->status);
 }
 
-/* Without a side-car file, threads of the program may have used the other channels. */
+/* Without a side-car file, the program's threads may have used the other channels. */
 TEST_F(command, strict_fails_for_channels_that_are_left_out)
 {
 	static const char * const commands[] = {

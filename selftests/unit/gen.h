@@ -21,7 +21,7 @@
  * @sent:	counts as transmitted
  * @value:	values of the counters; for Delta, their increments since the header
  * @delta:	increments of the counters since the previous record
- * @first:	the record is the first one after its header
+ * @first:	the record is the first record after its header
  * @owner:	thread id in that header, or 0 if none
  */
 struct gen_truth {

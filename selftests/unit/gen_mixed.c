@@ -14,7 +14,7 @@
 #define COUNTERS	3
 #define DEPTH		12
 
-/* A source's bytes and streams. The last stream is that of samples. */
+/* A source's bytes and streams. The last stream contains the samples. */
 struct source {
 	struct gen	gen;
 	struct gen_stream stream[CHANNELS + 1];

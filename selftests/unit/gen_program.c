@@ -186,10 +186,7 @@ static void cut_calls(struct program *program, struct program_thread *thread)
 	thread->recorded = false;
 }
 
-/*
- * Assign the time to the running function, if no record since the previous one is
- * missing.
- */
+/* Assign the time to the running function, if no record since the previous record is missing. */
 static void tell_time(struct program *program, struct program_thread *thread)
 {
 	struct program_frame *frame = thread->frame + thread->depth;

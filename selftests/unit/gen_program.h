@@ -42,7 +42,7 @@ struct program_thread {
 	uint64_t	now;		/* latest known time */
 	bool		timed;		/* the latest record's time is known */
 	bool		losing;		/* records are being lost */
-	bool		lost;		/* records have been lost since the latest one */
+	bool		lost;		/* records have been lost since the latest record */
 	bool		unsynced;	/* no absolute time since the loss */
 	bool		blind;		/* no header since the loss, which DeltaXOR needs */
 	unsigned int	depth;
@@ -127,7 +127,7 @@ struct program {
 	uint64_t	unaddressed;
 };
 
-/* The address of a function. */
+/* A function's address. */
 #define PROGRAM_ADDRESS(function)	(0x10000 + 0x40 * (uint64_t)(function))
 
 /** program_init() - initialise the program and gen; the caller then sets the other members */

@@ -198,7 +198,7 @@ static unsigned int faults_of(const struct call *call, char **field, const unsig
 	return faults;
 }
 
-/* Compare the row of a call that begins at a known time, which identifies the call. */
+/* Compare the row of a call with a known start time, which identifies the call. */
 static void check_row(const struct calls *calls, char *row, const unsigned int *column,
 		      struct result *result)
 {

@@ -312,8 +312,7 @@ TEST_F(command, signal_handler_return_to_unknown_vdso_begins_a_gap)
 			"{\"path\":\"[uprobes]\",\"start\":393216,\"end\":397312,\"bias\":393216}]}"
 
 /*
- * Run code with probes at the beginning and at the return of probed(), which is called or jumped
- * to.
+ * Run code that calls or jumps to probed(), which has probes at its first instruction and return.
  */
 static void run_probed(FIXTURE_DATA(command) *self, uint64_t from)
 {
@@ -348,7 +347,7 @@ TEST_F(command, probed_call_is_attributed_to_its_caller)
 	run_probed(self, CALLER);
 	run(self, "export -q -s 0 --format folded --weight calls t");
 	EXPECT_STREQ("source 0;caller 1\nsource 0;caller;probed 1\n", self->out);
-	/* Jump to probed(), which is a tail call. */
+	/* Jump to probed(): a tail call. */
 	run_probed(self, HOP);
 	run(self, "export -q -s 0 --format folded --weight calls t");
 	EXPECT_STREQ("source 0;hop 1\nsource 0;probed 1\nsource 0;caller 1\n", self->out);

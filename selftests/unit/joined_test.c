@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Tests records in the flow of instructions. Each command shows records in their place, intervals
- * combine the counts of records with the functions of the flow, and losses and migrations are
+ * combine the counts from records with the functions from the flow, and losses and migrations are
  * marked.
  */
 #include <inttypes.h>
@@ -473,7 +473,7 @@ TEST_F(command, interval_on_two_harts_is_marked)
 }
 
 /*
- * The encoder loses messages, possibly including those of the thread's switch to another hart.
+ * The encoder loses messages, possibly including those for the thread's switch to another hart.
  * Records written before the loss or the switch must precede records written on the other hart.
  */
 TEST_F(command, records_before_a_loss_precede_those_of_the_next_hart)

@@ -171,7 +171,7 @@ TEST_F(kcore, removes_code_that_has_changed)
 	kcore_copy(&self->kcore);
 	memory->code[0][0x2000 / 2]++;
 	memory->code[0][0x2002 / 2]++;
-	/* Only 30 bytes separate this change from the previous one. */
+	/* Only 30 bytes separate this change from the previous change. */
 	memory->code[0][0x2022 / 2]++;
 	memory->code[1][0x2000 / 2]++;
 	put("memory", memory, sizeof(*memory));

@@ -400,7 +400,7 @@ TEST_F(hooks, share_channels_among_excess_threads)
 		ASSERT_EQ(0, pthread_join(thread[i], NULL));
 	/* The headers of the 32nd to 40th thread have one more word. */
 	EXPECT_EQ(40 * (3 + record_stores()) + 9, mock_stores);
-	/* The thread that started the others was the first to lose its channel. */
+	/* The thread that started the other threads was the first to lose its channel. */
 	mock_stores = 0;
 	__cyg_profile_func_enter(function, site);
 	EXPECT_EQ(4 + record_stores(), mock_stores);

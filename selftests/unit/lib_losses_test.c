@@ -213,7 +213,7 @@ TEST_F(losses, are_not_attributed_to_the_next_thread)
 static sigjmp_buf out;
 static unsigned int alarms;
 
-/* Jump out of a wait once the library sleeps; give up if it never does. */
+/* Jump out of a wait once the library sleeps; give up if the library never sleeps. */
 static void leave_wait(int unused)
 {
 	(void)unused;

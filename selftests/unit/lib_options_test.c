@@ -401,8 +401,8 @@ TEST_F(options, status_report_is_complete)
 }
 
 /*
- * The program was built with a newer header. The library does not write fields that it does not
- * know.
+ * The program was built with a newer header. The library does not write fields that were added
+ * after it was built.
  */
 TEST_F(options, status_report_of_a_newer_size_is_accepted)
 {

@@ -172,7 +172,7 @@ TEST_F(lib, unused_lanes_remain_writable)
 	EXPECT_NE(NULL, lane->stream.layout);
 }
 
-/* The kernel uses the channel, and the program's own records use the next one. */
+/* The kernel uses the channel, and the program's own records use the next channel. */
 TEST_F(lib, timer_samples_use_the_channel_and_interval)
 {
 	ASSERT_EQ(0, perfInit(2, 1));
@@ -239,7 +239,7 @@ TEST_F(lib, firmware_events_need_timer_samples)
 	EXPECT_EQ(0, mock_stores);
 	ASSERT_EQ(0, perfTraceOff());
 
-	/* The failed set-up must not affect the next one. */
+	/* The failed set-up must not affect the next set-up. */
 	ASSERT_EQ(0, perfManualInit(list, 1, 6, perfCount_Delta, 4096));
 	ASSERT_EQ(0, perfTraceOn());
 	EXPECT_EQ(0, perfWriteCntrs());

@@ -280,7 +280,7 @@ TEST_F(trace, each_sink_has_a_separate_file)
 	EXPECT_ERROR(perfWriteTrace("/proc/none/t.rtd"), "cannot create /proc/none/t.0.rtd");
 	EXPECT_EQ(0, dev.stops);
 
-	/* If the second file cannot be created, the first one is not overwritten. */
+	/* If the second file cannot be created, the first file is not overwritten. */
 	ASSERT_EQ(0, mkdir("t.1.rtd", 0700));
 	close(open("t.0.rtd", O_WRONLY | O_CREAT, 0600));
 	ASSERT_EQ(0, truncate("t.0.rtd", 10));

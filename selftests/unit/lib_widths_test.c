@@ -560,7 +560,7 @@ TEST_F(widths, per_thread_counts_are_complete_after_migration)
 	count(4000000);
 	next_entry(_metadata, false);
 
-	/* Counts made while tracing is off are not recorded on either CPU. */
+	/* Events that occur while tracing is off are not recorded on either CPU. */
 	ASSERT_EQ(0, sifive_trace_off(trace));
 	count(50000000);
 	ASSERT_EQ(0, sifive_trace_on(trace));

@@ -220,7 +220,7 @@ TEST_F(writers, each_initialising_thread_has_a_channel)
 
 /*
  * A thread that joined during an earlier set-up neither takes nor releases a channel of the current
- * one.
+ * set-up.
  */
 TEST_F(writers, thread_of_an_earlier_setup_takes_no_channel)
 {
@@ -374,7 +374,7 @@ static void __attribute__((noinline)) leave_record(void)
 	small();
 }
 
-/* If a record is abandoned, only the records that wait for it are lost; later ones are written. */
+/* Only the records that wait for an abandoned record are lost; later records are written. */
 TEST_F(writers, drop_only_records_that_wait_for_an_abandoned_one)
 {
 	int i;
@@ -623,7 +623,7 @@ static void *stopped(void *unused)
 	return unused;
 }
 
-/* The thread's record is abandoned once, and the next one marks it. */
+/* The thread's record is abandoned once, and the next record marks this. */
 TEST_F(writers, of_a_stopped_thread_are_abandoned_once)
 {
 	pthread_t thread;

@@ -215,9 +215,7 @@ TEST_F(command, first_call_across_a_loss_may_be_two_calls)
 		self->gen.now += 5000;
 		gen_sync(&self->gen, 0);
 		record(&stream, 2, first[i]);
-		/*
-		 * Without an exit record, this call cannot be confused with a second one.
-		 */
+		/* Without an exit record, this call cannot be confused with a second call. */
 		if (i < 2)
 			record(&stream, 1, first[i]);
 		save(self, "trace.rtd");
@@ -345,7 +343,7 @@ TEST_F(command, abandoned_calls_do_not_accumulate)
 	run(self, "graph --strict --depth 1 trace.rtd");
 	EXPECT_NE(NULL, strstr(self->err, "calls nested too deeply: left out"));
 	EXPECT_EQ(1, self->status);
-	/* The innermost call that is kept includes the time of the others. */
+	/* The innermost call that is kept includes the time of the omitted calls. */
 	run(self, "export -q --format csv trace.rtd | cut -d, -f24 | sort -u");
 	EXPECT_STREQ("\n1\nself_inferred\n", self->out);
 }
@@ -542,7 +540,7 @@ TEST_F(command, contradictory_clocks_make_times_unknown)
 	       "assert [(c['begin'], c['length']) for c in calls] == [(0, 5)], calls\n");
 }
 
-/* The program's threads got other channels after the program wrote the side-car file. */
+/* The program's threads took other channels after the program wrote the side-car file. */
 TEST_F(command, early_side_car_file_hides_no_later_thread)
 {
 	static const char *const meta[] = {

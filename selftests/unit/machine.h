@@ -88,7 +88,7 @@ static uint64_t machine_immediate(unsigned int kind, uint64_t left, int64_t valu
 	abort();
 }
 
-/* Execute an instruction; return the address of the next one. */
+/* Execute an instruction; return the address of the next instruction. */
 static uint64_t machine_step(uint64_t *x, uint64_t pc)
 {
 	uint32_t code = *(const uint32_t *)pc;
@@ -180,9 +180,7 @@ void machine_run(const struct perf_code *code, perf_writer *writer, uint64_t add
 		((perf_writer *)pc)(x[10], x[11], (uint32_t)x[12]);
 }
 
-/*
- * The newest generated code, which is the current one, because a program has one set-up at a time.
- */
+/* The newest generated code, which is in use, because a program has one set-up at a time. */
 static const struct perf_code *machine_code;
 
 static void machine_pair(uintptr_t address, uintptr_t address2, uint32_t kind)

@@ -157,7 +157,7 @@ TEST_F(command, relative_timestamps_are_merged)
 	free_sinks(&sinks);
 }
 
-/* 24 bits wrap every 1.7 s; the second sink's clock wraps long before the first one's. */
+/* 24 bits wrap every 1.7 s; the second sink's clock wraps long before the first sink's clock. */
 TEST_F(command, wrapping_clocks_are_merged)
 {
 	struct sidecar a = first_sink(), b = second_sink();
@@ -409,7 +409,7 @@ TEST_F(command, failed_merge_leaves_existing_files_unchanged)
 	free_sinks(&sinks);
 }
 
-/* The names of the kernel's functions must be those of this recording, not of an earlier one. */
+/* The kernel's function names must be from this recording, not from an earlier recording. */
 TEST_F(command, kernel_names_are_copied_next_to_the_merged_trace)
 {
 	struct sinks sinks;

@@ -7,7 +7,7 @@
  *	nasty_trace KB SRCBITS SEED [COUNTERS]
  *
  * Traces with different seeds differ, but have some functions in common. COUNTERS is the minimum
- * number of counters per stream, which count 64 different events; with 0, most streams have few
+ * number of counters per stream, which count 64 different events; if it is 0, most streams have few
  * counters, all different.
  */
 #include <stdio.h>

@@ -95,7 +95,7 @@ static void expect_same(struct __test_metadata *_metadata)
 	}
 }
 
-/* Use values, tags and time steps of every length, which also results in long messages. */
+/* Use values, tags and time steps of every length, so that some messages are long. */
 static void fill(struct gen *gen, uint64_t *seed, unsigned int count)
 {
 	static const unsigned int sizes[] = { 1, 2, 4, 4 };

@@ -479,7 +479,7 @@ TEST(decoder_resynchronises_after_any_bit_flip)
 	gen_free(&gen);
 }
 
-/* The decoder must not fail on random bytes, and must account for every byte except idle ones. */
+/* The decoder must not fail on random bytes, and must account for every byte except idle bytes. */
 TEST(random_bytes_are_all_accounted_for)
 {
 	uint64_t seed = 7;
@@ -497,9 +497,7 @@ TEST(random_bytes_are_all_accounted_for)
 
 		for (i = idle = 0; i < sizeof(bytes); i++) {
 			bytes[i] = (uint8_t)gen_random(&seed);
-			/*
-			 * Few end marks result in long messages, and many end marks in short ones.
-			 */
+			/* Few end marks result in long messages, many in short messages. */
 			if (round % 3 && (bytes[i] & 3) > 1)
 				bytes[i] ^= 2;
 			idle += bytes[i] == 0xff;

@@ -77,7 +77,7 @@ TEST_F(time, is_extended_across_wraparounds)
 	for (i = 0; i < 50; i++) {
 		self->gen.now += step;
 		expected[i] = self->gen.now;
-		/* Absolute times wrap like relative ones. */
+		/* Absolute times wrap like relative times. */
 		if (i % 7 == 6)
 			gen_sync(&self->gen, 0);
 		else

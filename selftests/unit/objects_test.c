@@ -100,7 +100,7 @@ TEST_F(objects, are_written_once_each)
 TEST_F(objects, that_overlap_are_omitted)
 {
 	add(&self->objects, 1, "/no/alone");
-	/* Add an object, two objects within it, and one on either side of it. */
+	/* Add an object, two objects within it, and an object on either side. */
 	objects_add_code(&self->objects, "/no/large", 100 * EACH, 100 * EACH, 0);
 	objects_add_code(&self->objects, "/no/within", 110 * EACH, EACH, 0);
 	objects_add_code(&self->objects, "/no/within", 199 * EACH, EACH, 0);
@@ -118,7 +118,7 @@ TEST_F(objects, that_overlap_are_omitted)
 /* A clock whose tick is a nanosecond. */
 static const struct trigger_clock same = { .ns = 1000000, .ticks = 1000000, .hz = 1000000000 };
 
-/* Call dlopen() and dlclose() for two shared objects in turn, then again for the first one. */
+/* Call dlopen() and dlclose() for two shared objects in turn, then again for the first object. */
 TEST_F(objects, that_replace_one_another_are_written_with_their_times)
 {
 	self->objects.clock = same;
@@ -170,7 +170,7 @@ TEST_F(objects, that_replace_one_another_often_do_not_accumulate)
 
 /*
  * Two objects have the same addresses: in two processes; in a process whose child may still have
- * the first one; and in one of two processes that share the first one.
+ * the first object; and in one of two processes that share the first object.
  */
 TEST_F(objects, that_may_exist_at_the_same_time_are_omitted)
 {

@@ -254,7 +254,7 @@ static void generate(FIXTURE_DATA(calls) *self, unsigned int seed)
 	end(self);
 }
 
-/* Return the times of system call @number, or 0 if it was never made. */
+/* Return the times of system call @number, or 0 if there was no such call. */
 static struct syscall_times times_of(FIXTURE_DATA(calls) *self, unsigned int number)
 {
 	const struct syscalls *syscalls = oncpu_syscalls(self->oncpu);

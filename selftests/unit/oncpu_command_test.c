@@ -678,7 +678,7 @@ TEST_F(command, wait_for_room_is_not_subtracted_from_other_off_cpu_time)
 }
 
 /*
- * The thread works for 10 us and sleeps for 100 us 40,000 times, which results in more spans than a
+ * The thread works for 10 us and sleeps for 100 us 40,000 times, so there are more spans than a
  * page can contain.
  */
 TEST_F(command, html_contains_the_maximum_number_of_equal_spans)

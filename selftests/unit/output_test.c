@@ -40,9 +40,7 @@ TEST_F(command, report_is_as_expected)
 	EXPECT_NE(NULL, strstr(self->err, "1 call ended without an exit record"));
 }
 
-/*
- * Without times, there are no columns for times, which leaves enough room for long counter names.
- */
+/* Without times, there are no columns for times, so there is room for long counter names. */
 TEST_F(command, report_without_times_has_no_time_columns)
 {
 	const uint64_t whole[] = { MAIN, 0x3f00000000 };

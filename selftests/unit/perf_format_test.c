@@ -187,7 +187,7 @@ static void begin(struct gen *gen, struct gen_stream *stream, unsigned int src,
 	gen_header(stream);
 }
 
-/* Write stores of the sizes and values in @word, which a size of 0 ends. */
+/* Write stores of the sizes and values in @word. A size of 0 ends the array. */
 static void stores(struct gen *gen, unsigned int src, const uint32_t (*word)[2])
 {
 	for (; (*word)[0]; word++)

@@ -228,7 +228,7 @@ TEST_F(perfrec, delta_is_added_modulo_the_counter_width)
 	EXPECT_TRUE(all.record[0].flags & PERFREC_DELTA_KNOWN);
 }
 
-/* A writer that mistakes an unchanged counter for a wrapped one sends 2^width. */
+/* A writer that mistakes an unchanged counter for a wrapped counter sends 2^width. */
 TEST_F(perfrec, delta_of_a_full_wraparound_is_0)
 {
 	header(self, PERFREC_DELTA, 1, 32);
@@ -299,7 +299,7 @@ static void xor_record(FIXTURE_DATA(perfrec) *self, uint32_t before, uint32_t no
 	word32(self, before ^ now);
 }
 
-/* A header on schedule continues the stream; any other header starts a new one. */
+/* A header on schedule continues the stream; any other header starts a new stream. */
 TEST_F(perfrec, periodic_headers_continue_the_stream)
 {
 	perfrec_repeat(self->perfrec, ~0u, 2);

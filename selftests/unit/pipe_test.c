@@ -9,7 +9,7 @@
 
 #include "command_fixture.h"
 
-/* The running command, with a pipe to its input and one from its output. */
+/* The running command, with a pipe to its input and a pipe from its output. */
 struct reader {
 	pid_t	child;
 	int	to;

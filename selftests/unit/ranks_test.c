@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests the comparison of repeated runs: probabilities must equal published ones, and differences
- * by chance must rarely be reported as a change.
+ * Tests the comparison of repeated runs: probabilities must equal published probabilities, and
+ * differences by chance must rarely be reported as a change.
  */
 #include <math.h>
 
@@ -39,9 +39,7 @@ TEST(probabilities_are_as_published)
 	EXPECT_LT(fabs(ranks_p(tied, 3, other, 3) - 0.2), 1e-12);
 	EXPECT_EQ(RANKS_SAME, ranks_p(same, 3, same, 3));
 	EXPECT_LT(fabs(ranks_p(low, 10, high, 15) - 2.0 / 3268760), 1e-15);
-	/*
-	 * Two values differ from 30 equal ones: of the 496 ways to choose 2 of 32, 1 is as extreme.
-	 */
+	/* Two of 32 values differ from the others: 1 of the 496 ways to choose 2 is as extreme. */
 	EXPECT_LT(fabs(ranks_p(low, 2, none, 30) - 1.0 / 496), 1e-12);
 	EXPECT_LT(fabs(ranks_p(none, 30, low, 2) - 1.0 / 496), 1e-12);
 	/* The difference is about (300 - 0.5) / sqrt(20 * 30 * 51 / 12) standard deviations. */

@@ -301,7 +301,7 @@ TEST_F(read, file_without_records_is_incomplete)
 	EXPECT_NE(NULL, strstr(sifive_reader_messages(self->reader), "no records"));
 }
 
-/* Write one sample with callers, and one without. */
+/* Write one sample with callers, and one sample without callers. */
 TEST_F(read, samples_include_their_callers_and_thread)
 {
 	const uint64_t address[] = { 0x2000, 0x2000, 0x3000 }, pc = 0x1000;

@@ -76,7 +76,7 @@ TEST(long_addresses_have_an_upper_half)
 		      { 32, 0x80000003 }, { 32, 0xffffffff });
 }
 
-/* Every address is XORed with the previous one, starting from 0 at the header. */
+/* Every address is XORed with the previous address, starting from 0 at the header. */
 TEST(xor_addresses_refer_to_the_previous_address)
 {
 	ASSERT_EQ(0, start(SIFIVE_TRACE_RECORD_XOR, NULL, 0));

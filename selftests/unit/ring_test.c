@@ -393,8 +393,8 @@ TEST_F(ring, silent_source_keeps_its_position)
 }
 
 /*
- * A source's clock seems to be far ahead of the others. The only earlier time that would explain
- * this, a lap before the absolute time, is before 0.
+ * A source's clock seems to be far ahead of the other clocks. The only earlier time that would
+ * explain this, a lap before the absolute time, is before 0.
  */
 TEST_F(ring, times_are_never_before_clock_0)
 {
@@ -465,7 +465,7 @@ TEST_F(ring, contradictory_times_are_not_trusted)
 	EXPECT_EQ(0, self->found.stats.worked_out);
 }
 
-/* Relative timestamps give no absolute time, so times are as late as the final one allows. */
+/* Relative timestamps give no absolute time, so times are as late as the final time allows. */
 TEST_F(ring, relative_timestamps_end_at_the_absolute_time)
 {
 	const struct found *found = &self->found;

@@ -69,8 +69,8 @@ TEST_F(command, functions_are_not_paired_by_address_or_name_alone)
 }
 
 /*
- * Write a run of main for 230 ticks, which calls fib for 30 ticks; fib calls itself twice, one call
- * within the other, for 10 and 5 ticks. A sample in fib and a sample elsewhere follow.
+ * Write a run in which main (230 ticks) calls fib (30 ticks), and fib calls itself twice, one call
+ * within the other, for 10 and 5 ticks. Samples in fib and elsewhere follow.
  */
 static void save_nested(FIXTURE_DATA(command) *self, const char *name)
 {
@@ -328,7 +328,7 @@ TEST_F(command, average_of_short_calls_is_not_rounded_to_a_tick)
 	gen_sync(&self->gen, 0);
 	gen_stream_init(&stream, &self->gen, 0, 6, 0, 0, 64);
 	gen_header(&stream);
-	/* Each call takes the three ticks of its enter record, and one call takes another tick. */
+	/* Each call takes the three ticks of its enter record, and one call takes one more tick. */
 	for (i = 0; i < 4; i++) {
 		self->gen.now += i == 1;
 		gen_record(&stream, i % 2, address, NULL);

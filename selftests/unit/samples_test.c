@@ -257,7 +257,7 @@ TEST_F(command, thread_names_are_omitted_for_sifives_decoder)
 
 /*
  * One channel has a manual record that counts 5, and then a call that counts 100. Another channel
- * has samples before, during and after the call, which also count instructions.
+ * has samples before, during and after the call; the samples also count instructions.
  */
 static void make_both(FIXTURE_DATA(command) *self)
 {
@@ -297,7 +297,7 @@ TEST_F(command, counts_of_samples_in_calls_are_not_added_twice)
 	EXPECT_STREQ("source 0;main 5\nsource 0;fib 100\n", self->out);
 	run(self, "export -q -c all --format folded --weight instructions -e " PROGRAM " trace.rtd");
 	EXPECT_STREQ("source 0 channel 7;main 22\nsource 0 channel 7;fib 33\n", self->out);
-	/* The plots in the page lack the counts of each thread's first record. */
+	/* The page's plots omit the counts in each thread's first record. */
 	run(self, "export -q -c all --format html -e " PROGRAM " -o t.html trace.rtd");
 	python(_metadata,
 	       "from page_calls import load\n"

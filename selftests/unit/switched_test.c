@@ -188,7 +188,7 @@ TEST_F(command, program_continues_after_a_switch_that_is_omitted)
 	EXPECT_STREQ("thread 72;plain 1\nthread 72;plain;leaf 1\n", self->out);
 }
 
-/* Channel of the records of context switches, and the times of the two switches, in us. */
+/* The channel for context switches, and the times of the two switches, in us. */
 #define CHANNEL		30
 #define AWAY		1200
 #define BACK		1400

@@ -116,7 +116,7 @@ TEST_F(command, system_calls_show_their_number_and_times)
 	/* The average of 12000 and 201 ticks is not rounded to a tick. */
 	run(self, "report -q --ts-hz 10000 trace.rtd");
 	EXPECT_HAS(self->out, "  610.050 ms     1.200 s  read\n");
-	/* While the thread was not recorded, the call may have returned, and another one begun. */
+	/* While the thread was not recorded, this call may have ended and another have begun. */
 	save_with(self, 0, ",\"lost\":{\"elsewhere\":1}");
 	run(self, "report " HZ "trace.rtd");
 	EXPECT_HAS(self->out, "        ~2        ~0  ~12.201 ms  ~10.000 ms   ~6.101 ms  ~12.000 ms  read\n");

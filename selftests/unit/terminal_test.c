@@ -53,8 +53,8 @@ static pid_t start(const char *arguments, unsigned short columns, int *from)
 }
 
 /*
- * Read the command's output, and occasionally stop the command while it prints nothing, so that it
- * takes a long time on any machine.
+ * Read the command's output, and occasionally stop the command while it prints nothing, so that the
+ * command takes a long time on any machine.
  */
 static void watch(FIXTURE_DATA(command) *self, const char *arguments,
 		  unsigned short columns)
@@ -318,7 +318,7 @@ TEST_F(command, headings_are_bold_only_on_a_terminal)
 	EXPECT_EQ(NULL, strchr(self->out, '\033'));
 }
 
-/* main takes 99 of 100 ticks, and fib 1. In the second trace, records are lost during a call. */
+/* main takes 99 ticks, fib takes 1. In the second trace, records are lost during a call. */
 TEST_F(command, colors_mark_large_shares_and_inexact_numbers)
 {
 	const uint64_t whole[] = { MAIN, 0x3f00000000 }, inner[] = { FIB, MAIN + 0x12 };

@@ -149,7 +149,7 @@ TEST_F(command, short_calls_are_left_out)
 	run(self, "graph --meta none --time-threshold 5us trace.rtd");
 	EXPECT_EQ(3, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "give --ts-hz"));
-	/* The recording sets the default, which an option of the reader replaces. */
+	/* The recording sets the default threshold; --time-threshold overrides it. */
 	snprintf(meta, sizeof(meta), "{\"ts_hz\":1,\"part\":{\"threshold_ns\":%llu000000000}}",
 		 least);
 	write_file("trace.rtd.meta", meta, strlen(meta));

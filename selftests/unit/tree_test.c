@@ -29,7 +29,7 @@ static void record(struct gen_stream *stream, unsigned int type, uint64_t functi
 	gen_record(stream, type, address, &value);
 }
 
-/* Write many light paths from one root, then a heavy one. Return the root's time. */
+/* Write many light paths from one root, then a heavy path. Return the root's time. */
 static uint64_t make_paths(FIXTURE_DATA(command) *self)
 {
 	struct gen_stream stream;

@@ -48,7 +48,7 @@ struct listing {
 	struct lines		*lines;		/* cached lines by block */
 	uint32_t		room;
 	size_t			kept;
-	struct lines		passing;	/* the lines of a block that is not cached */
+	struct lines		passing;	/* lines of a block that is not cached */
 	char			time[64];	/* time and source of a line */
 	size_t			time_length;
 	uint64_t		shown_time;

@@ -14,7 +14,7 @@
 
 /*
  * Write the names along the path from the root. If the path is too long, omit the frames between
- * the outermost ones and the innermost one, which has the weight, and return true. The format
+ * the outermost frames and the innermost frame, which has the weight, and return true. The format
  * cannot contain notes. Therefore, an additional outermost frame marks hart counts, and a suffix to
  * a name marks an inexact weight.
  */

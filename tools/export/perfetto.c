@@ -634,7 +634,7 @@ static Perfetto__Annotation *add_named(struct event *event, const char *name)
 	return note;
 }
 
-/* Write a record, with the counts since the previous one. */
+/* Write a record, with the counts since the previous record. */
 static void put_point(struct export *export, const struct thread *thread,
 		      const struct analysis_point *point)
 {

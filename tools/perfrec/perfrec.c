@@ -159,7 +159,7 @@ static inline __attribute__((always_inline)) void rebuild_addresses(struct strea
 		record->flags |= PERFREC_DELTA_KNOWN;
 }
 
-/* Return the previous value, from which the latest one is computed, or 0 after a header. */
+/* Return the previous value, from which the latest value is computed, or 0 after a header. */
 static inline uint64_t value_before(const struct stream *stream, unsigned int i)
 {
 	return stream->records ? stream->value[i] : 0;

@@ -193,7 +193,7 @@ static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
 #define PERFREC_VALUE_KNOWN	(1u << 1)
 /* @delta is valid, because the stream's previous record is known, or the count type is Delta. */
 #define PERFREC_DELTA_KNOWN	(1u << 2)
-/* Records may be missing before this one; @delta may include their counts. */
+/* Records may be missing before this record; @delta may include their counts. */
 #define PERFREC_AFTER_LOSS	(1u << 3)
 /* The stream has no header; or stores, perhaps of a newer header, were lost after it. */
 #define PERFREC_STALE		(1u << 4)
@@ -205,7 +205,7 @@ static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
 #define PERFREC_JUMPED		(1u << 7)
 /* The sample names its thread: @thread. */
 #define PERFREC_NAMED		(1u << 8)
-/* For a call from instruction trace: the kernel is switching from this thread to another one. */
+/* For a call from instruction trace: the kernel is switching from this thread to another thread. */
 #define PERFREC_LEAVING		(1u << 9)
 
 /**

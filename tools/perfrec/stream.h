@@ -28,8 +28,8 @@ enum state {
 	HEADER_INFO,
 	RECORD_ADDRESS,
 	RECORD_ADDRESS_HIGH,
-	RECORD_COUNTER,	/* a counter, or the upper part of the previous one */
-	RECORD_LAST,	/* all counters are present; the last one's upper part may follow */
+	RECORD_COUNTER,	/* a counter, or the upper part of the previous counter */
+	RECORD_LAST,	/* all counters are present; the last counter's upper part may follow */
 };
 
 /*

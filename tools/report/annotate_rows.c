@@ -215,7 +215,7 @@ void annotated_rows(struct annotated *annotated, const struct annotated_function
 		};
 		give_strays(&walk, row.place);
 		others = is_others(&walk, row.place);
-		/* A function of unknown size extends to the next one. */
+		/* A function of unknown size extends to the next function. */
 		if ((others && !walk.sized) ||
 		    !instruction_read(row.code, walk.size - at, row.place, row.rv32, &row.of))
 			break;

@@ -40,7 +40,7 @@ static void put_iterations(const struct table *table, const struct path *path)
 	const uint64_t entered = path->entered ? path->entered : 1;
 	char text[32] = "-";
 
-	/* A trace that begins within a loop may lack the entry into the loop. */
+	/* A trace that begins within a loop may not contain the entry into the loop. */
 	if (path->again)
 		snprintf(text, sizeof(text), "%s%.1f", table->exact ? "" : "~",
 			 (double)times / (double)entered);

@@ -403,7 +403,7 @@ static void put_json_words(const struct diff *diff, struct report_rows *rows,
 
 	for (side = 0; side < 2 && diff->graph[0]->usual == TREE_TIME; side++) {
 		snprintf(column, sizeof(column), "times%s", side_text[side]);
-		/* A path that a trace lacks has an exact time of 0 in this trace. */
+		/* A path that is missing from a trace has an exact time of 0 there. */
 		report_row_word(rows, column, path->node[side] == TREE_NONE ? "exact" :
 				graph_certainty(tree_of(diff, side), path->node[side]));
 	}

@@ -6,7 +6,7 @@
 #include "hash.h"
 #include "intervals.h"
 
-/* Maximum number of functions in a thread's current interval, and in those of all threads. */
+/* Maximum number of functions in the current interval: of one thread, and of all threads. */
 #define RUNNING_MAX		4096
 #define RUNNING_ALL_MAX		(1u << 18)
 

@@ -52,7 +52,7 @@ static bool parse_column(struct report_column *column, const char *word, size_t 
 	       !*end && percent >= 1 && percent <= 99;
 }
 
-/* Return whether an earlier column is the same as the latest one. */
+/* Return whether an earlier column is the same as the latest column. */
 static bool is_repeated(const struct report_columns *columns)
 {
 	unsigned int i, last = columns->count - 1;

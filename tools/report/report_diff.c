@@ -95,8 +95,8 @@ static bool has_value(const struct diff *diff, const struct pair *pair, unsigned
 }
 
 /*
- * Return a function's number in one of the traces, or 0 if the trace lacks the function or the
- * metric.
+ * Return a function's number in one of the traces, or 0 if the function or the metric is missing
+ * from the trace.
  */
 static uint64_t value(const struct diff *diff, const struct pair *pair,
 		      unsigned int run, const struct metric *metric)
@@ -298,7 +298,7 @@ static const char *certainty(const struct diff *diff, const struct pair *pair, u
 	unsigned int i, w, worst = 0;
 
 	for (i = first_run(diff, side); i < first_run(diff, side) + run_count(diff, side); i++)
-		/* A function that a trace lacks has an exact time of 0 in this trace. */
+		/* A function that is missing from a trace has an exact time of 0 there. */
 		for (w = worst + 1; w < 4 && pair->row[i] != PAIRS_NO_ROW; w++)
 			if (!strcmp(report_certainty(profile_of(diff, i), pair->row[i]), words[w]))
 				worst = w;
@@ -312,7 +312,7 @@ static const char *counts_certainty(const struct diff *diff, const struct pair *
 	unsigned int i;
 
 	for (i = first_run(diff, side); i < first_run(diff, side) + run_count(diff, side); i++)
-		/* A function that a trace lacks has exact counts of 0 in this trace. */
+		/* A function that is missing from a trace has exact counts of 0 there. */
 		if (pair->row[i] != PAIRS_NO_ROW && profile_of(diff, i)->row[pair->row[i]].partial)
 			return "partial";
 	return "exact";
