@@ -217,7 +217,7 @@ static void write_part(struct gen_stream *s)
 	write_record(s);
 }
 
-/* Write all records of one source. */
+/* Write all records from one source. */
 static void fill(struct gen *gen, unsigned int src)
 {
 	unsigned int i;

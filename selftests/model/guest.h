@@ -103,7 +103,7 @@ static inline unsigned int stop(void)
 	return rd(TR_SINK_WP) - (uint32_t)(uintptr_t)buffer;
 }
 
-/* Print the plan and tell the board that the program has ended. */
+/* Print the plan and report the program's end to the board. */
 static inline void end(void)
 {
 	char plan[] = "1..0\ndone\n";

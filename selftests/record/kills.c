@@ -8,7 +8,7 @@
  *
  * Leaves DIRECTORY/N.rtd, prints which process was killed and when, and fails at the first
  * recording that leaves a process behind. The same seed results in the same choices, but the state
- * of the processes at the kill may differ.
+ * of the processes may differ when one is killed.
  */
 #include <dirent.h>
 #include <errno.h>

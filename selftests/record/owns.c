@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Defines instrumented versions of C library functions that libsifive-perf could call while it
- * records a thread's first call, or the calls of a signal handler. Calls leaf() in threads, some of
- * which end while others make their first call, and in a handler that interrupts such calls. Prints
- * "made N", the number of calls.
+ * records a thread's first call, or calls made by a signal handler. Calls leaf() in threads, some
+ * of which end while others make their first call, and in a handler that interrupts such calls.
+ * Prints "made N", the number of calls.
  */
 #include <pthread.h>
 #include <signal.h>

@@ -37,7 +37,7 @@ static unsigned int sum(unsigned int (*function)(unsigned int), unsigned int n)
 }
 
 /*
- * The command must not mistake a program that contains the name of the library's variable for one
+ * A program that contains the name of the library's variable must not be mistaken for a program
  * that contains the library.
  */
 __attribute__((used)) static const char *mention = "SIFIVE_TRACE_RECORD";

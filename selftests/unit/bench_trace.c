@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Writes a trace of the given size in KB to standard output: calls of two threads, each of which
+ * Writes a trace of the given size in KB to standard output: calls by two threads, each of which
  * remains on one hart. If a side-car file is named, the program also writes that file. The trace
  * then contains calls of four threads that migrate between four harts, with messages merged as by a
  * funnel.

@@ -220,9 +220,7 @@ TEST_F_TIMEOUT(clock, is_exact_without_damage, 600)
 	}
 }
 
-/*
- * The last times in a full buffer are marked, because no later message can contradict them.
- */
+/* The last times in a full buffer are marked, because no later message can disprove them. */
 TEST_F_TIMEOUT(clock, marks_unconfirmed_times_at_the_end, 600)
 {
 	struct gen *gen = &self->program.gen;
@@ -311,7 +309,7 @@ TEST_F_TIMEOUT(clock, does_not_go_back_after_many_lost_bytes, 600)
 	}
 }
 
-/* With relative timestamps, nothing contradicts a wrong time, so all uncertain times are marked. */
+/* With relative timestamps, a wrong time cannot be detected, so all uncertain times are marked. */
 TEST_F_TIMEOUT(clock, marks_relative_times_after_damage, 600)
 {
 	struct gen *gen = &self->program.gen;
@@ -383,8 +381,8 @@ static uint64_t flip_first_time(struct __test_metadata *_metadata, FIXTURE_DATA(
 }
 
 /*
- * Either the limits of the capture or a later time contradicts the wrong time. The later time may
- * come after more records than the decoder holds back.
+ * Either the capture's limits or a later time shows that the time is wrong. The later time may come
+ * after more records than the decoder holds back.
  */
 TEST_F_TIMEOUT(clock, marks_wrong_first_time_of_the_only_source, 600)
 {

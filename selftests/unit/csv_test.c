@@ -166,7 +166,7 @@ TEST_F(command, losses_are_marked)
 	record(&stream, 0, MAIN, 1);
 	record(&stream, 0, FIB, 20);
 	record(&stream, 1, FIB, 300);
-	/* Write the beginning of another record, so that the record before it is complete. */
+	/* Write the beginning of another record, which completes the previous record. */
 	gen_store(&self->gen, 0, 6, 1, 0xff);
 	gen_error(&self->gen, 0);
 	gen_sync(&self->gen, 0);

@@ -90,7 +90,7 @@ static void put_either(struct program *program, unsigned int at, uint32_t word)
 	put(program, at, word);
 }
 
-/* Choose the action and length of the instruction at @at; its target is set later. */
+/* Choose the action and length of the instruction at @at; the target is set later. */
 static void choose(struct program *program, unsigned int at, uint64_t *seed)
 {
 	unsigned int dice = below(seed, 100);

@@ -352,7 +352,7 @@ TEST_F(flow, is_exact_outside_the_sync_messages_around_damage)
 					    count * sizeof(*program->pc)));
 		}
 	}
-	/* Most kinds of damage make a message contradict the code. */
+	/* With most kinds of damage, a message does not match the code. */
 	EXPECT_LT(wrong, rounds / 20);
 	EXPECT_LT(rounds / 2, gaps);
 }

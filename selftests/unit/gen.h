@@ -81,7 +81,7 @@ struct gen_counter {
 	uint64_t	sum;
 };
 
-/* Writes the records of one channel of one source. */
+/* Writes the records for one channel of one source. */
 struct gen_stream {
 	struct gen	*gen;
 	uint8_t		src;

@@ -278,7 +278,7 @@ static uint64_t place(const struct mixed *mixed, unsigned int src, uint64_t offs
 	return found ? found->at : UINT64_MAX;
 }
 
-/* Merge the messages of all sources by time, and adjust all offsets. */
+/* Merge the messages from all sources by time, and adjust all offsets. */
 static void join(struct mixed *mixed, const struct source *source)
 {
 	size_t i;

@@ -274,7 +274,7 @@ static void call(struct program *program, struct program_thread *thread)
 				program->functions));
 }
 
-/* The innermost @lost calls have no exit records; they end when the enclosing call returns. */
+/* The innermost @lost calls, without exit records, end when the enclosing call returns. */
 static void give_back(struct program *program, struct program_thread *thread,
 		      unsigned int lost)
 {

@@ -292,7 +292,7 @@ static void try_one(struct __test_metadata *_metadata, FIXTURE_DATA(command) *se
 	make(&program, &calls, &seed);
 	harm_describe(&mixed, &program.gen, program.sources);
 	harm_make(&harm, &mixed, kind, &seed);
-	/* Changed values and timestamps contradict nothing: see harm_test.c. */
+	/* Changed values and timestamps cannot be detected: see harm_test.c. */
 	if (kind == HARM_NONE || !harm_is_plain(&harm, &mixed)) {
 		write_file("trace.rtd", harm.data, harm.length);
 		run(self, "export -q --strict --format csv -c all trace.rtd");

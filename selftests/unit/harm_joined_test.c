@@ -309,8 +309,8 @@ static struct verdict judge(const FIXTURE_DATA(joined) *self, const struct shown
 
 /*
  * Kinds of damage, and the percentages of traces in which the flow may be wrong, in which an error
- * may be unreported, and in which a record may be in the wrong place. A flipped branch contradicts
- * nothing, and a repeated block looks like a loop.
+ * may be unreported, and in which a record may be in the wrong place. A flipped branch cannot be
+ * detected, and a repeated block looks like a loop.
  */
 static const struct {
 	enum harm_kind	kind;

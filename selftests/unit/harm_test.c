@@ -5,9 +5,9 @@
  * shown must be within a reported loss, and --strict must fail. TRACES in the environment is the
  * number of traces for each kind of damage.
  *
- * Some damage, such as a changed value, contradicts nothing, so some limits are percentages. If
- * only values and timestamps are damaged, wrong values and, in the delta scheme, wrong times are
- * not counted. In the XOR scheme, errors shorter than the time between two messages are not counted
+ * Some damage, such as a changed value, cannot be detected, so some limits are percentages. If only
+ * values and timestamps are damaged, wrong values and, in the delta scheme, wrong times are not
+ * counted. In the XOR scheme, errors shorter than the time between two messages are not counted
  * either. Stacks are not compared, because their length and parts are not fixed.
  */
 #include <inttypes.h>
@@ -49,8 +49,8 @@ struct loss {
  * @plain:	only values and timestamps are damaged
  * @seen, @switched: set for each record and context switch that was shown
  * @fault:	number of faults, by enum fault
- * @repeated:	number of records in a repeated block, which may contradict nothing
- * @silent:	number of errors that contradict nothing
+ * @repeated:	number of records in a repeated block, which may be undetectable
+ * @silent:	number of undetectable errors
  * @status:	exit status with --strict
  */
 struct checked {
@@ -123,9 +123,7 @@ static bool addresses_right(const struct perfrec_record *record, const struct ge
 	return true;
 }
 
-/*
- * Return whether the thread and callers of a sample are correct. After a loss, they may be missing.
- */
+/* Return whether a sample's thread and callers are correct. After a loss, they may be missing. */
 static bool sample_right(const struct perfrec_record *record, const struct mixed_record *made)
 {
 	const struct perfrec_callers *callers = perfrec_callers(record);

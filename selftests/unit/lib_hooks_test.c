@@ -17,7 +17,7 @@
 static char function[4] __attribute__((aligned(4)));
 static char site[4] __attribute__((aligned(4)));
 
-/* Return the number of stores of a record with two addresses and no counters. */
+/* Return the number of stores for a record with two addresses and no counters. */
 static unsigned int record_stores(void)
 {
 	return 1 + 2 * ((uintptr_t)function >> 32 ? 2 : 1);

@@ -35,7 +35,7 @@ static void explicit(void)
 }
 
 /*
- * Return the number of stores of a record whose counts fit in 32 bits. HEADER_STORES is the number
+ * Return the number of stores for a record whose counts fit in 32 bits. HEADER_STORES is the number
  * for a header.
  */
 static unsigned int record_stores(void)

@@ -376,7 +376,7 @@ TEST_F(calls, that_return_before_they_begin_are_omitted)
 	MARK(1, 1000);
 	IN(0, 2000, TID);
 	CALL(0, 9000, 1);
-	/* The records of the other hart arrive much later. */
+	/* The records from the other hart arrive much later. */
 	self->offset += 1 << 20;
 	RETURN(0, 3000);
 	self->offset += 1 << 20;

@@ -234,7 +234,7 @@ TEST_F(command, loop_without_inner_branches_is_one_path)
 	EXPECT_TRUE(has_row(self, "         60100           100     601       100.0  straight+0x4"));
 }
 
-/* The file claims that its code is at the end of the address space. */
+/* According to the file, its code is at the end of the address space. */
 TEST_F(command, code_at_the_end_of_the_address_space_is_not_a_path)
 {
 	static const char meta[] = "{\"version\":1,\"instruction\":{\"calls\":\"all\"},\"objects\":["

@@ -330,7 +330,7 @@ TEST(two_interleaved_sources_are_decoded)
 	}
 }
 
-/* Add other messages of an encoder, which are not part of the records. */
+/* Add other messages from an encoder, which are not part of the records. */
 TEST(sixteen_sources_are_decoded)
 {
 	const uint64_t process = 0x1234, icnt = 7;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/*
- * Tests traces with samples of several processes and of the tracer itself, and the names in them.
- */
+/* Tests traces with samples from several processes and the tracer itself, and the names shown. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +80,7 @@ TEST_F(command, function_in_several_processes_is_one_row)
 }
 
 /*
- * Write samples of threads on two harts. Some samples have callers, one sample has no thread id,
+ * Write samples from threads on two harts. Some samples have callers, one sample has no thread id,
  * and one sample does not name a thread.
  */
 static void make_named(FIXTURE_DATA(command) *self, unsigned int count_type, bool named)

@@ -107,7 +107,7 @@ static void read_speedscope(FIXTURE_DATA(command) *self, const char *weight,
 #define THREADS		3
 #define DEPTH		15
 
-/* The open calls of a thread. */
+/* A thread's open calls. */
 struct calls {
 	struct gen_stream stream;
 	uint64_t	function[DEPTH];
@@ -140,7 +140,7 @@ static void step(struct calls *calls, uint64_t *seed, bool leave, uint64_t *whol
 	record(&calls->stream, 0, calls->function[calls->depth++]);
 }
 
-/* Write random calls of several threads; return the time of their outermost calls. */
+/* Write random calls by several threads; return the time of the outermost calls. */
 static uint64_t make_random(FIXTURE_DATA(command) *self, uint64_t seed)
 {
 	struct calls calls[THREADS] = { 0 };

@@ -22,7 +22,7 @@
 /* Maximum number of threads that a chunk's index entry lists. */
 #define LANES		8
 /*
- * Maximum size of an encoded call: three 64-bit numbers, four 32-bit numbers and one 8-bit number.
+ * Maximum bytes of an encoded call: three 64-bit numbers, four 32-bit numbers and one 8-bit number.
  */
 #define CALL_BYTES	(3 * 10 + 4 * 5 + 2)
 /* A chunk has sums if it has at least this many calls for each function with sums. */
@@ -31,7 +31,7 @@
 /* Number of entries in the hash table of sums, a power of two. */
 #define SUM_SLOTS	(4 * SUMS_MAX)
 /*
- * Maximum size of an encoded sum: three 64-bit numbers, three 32-bit numbers and one 8-bit number.
+ * Maximum bytes of an encoded sum: three 64-bit numbers, three 32-bit numbers and one 8-bit number.
  */
 #define SUM_BYTES	(3 * 10 + 3 * 5 + 1)
 /* The sums of several chunks are compressed together, as a block. */
@@ -468,7 +468,7 @@ void calls_add(struct calls *calls, const struct call *call, const uint64_t *cou
 		calls->left_out++;
 		return;
 	}
-	/* All calls of a chunk have the same counters, so end the chunk if the counters differ. */
+	/* All calls in a chunk have the same counters, so end the chunk if the counters differ. */
 	if (pending->calls == chunk_calls(pending->counters) ||
 	    (pending->calls && counters > pending->counters))
 		flush(calls, class);

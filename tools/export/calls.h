@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Packs all calls of a trace for the page of html.c, which unpacks only the calls that it draws.
- * Calls of similar length form a class, so the few long calls of a wide view can be found among
- * millions of short calls. A class is stored in chunks, each compressed separately.
+ * Packs all calls in a trace for html.c's page, which unpacks only the calls that it draws. Calls
+ * of similar length form a class, so the few long calls of a wide view can be found among millions
+ * of short calls. A class is stored in chunks, each compressed separately.
  *
  * Memory use does not grow with the number of calls, because chunks are kept in a temporary file.
  */

@@ -468,7 +468,7 @@ static void put_between(struct export *export, const struct analysis_point *poin
 		put_unless(export, !(known >> c & 1), known >> c & 1 ? count[c] : 0);
 }
 
-/* Write the counts of a row; the fields of counts that are not in @known are empty. */
+/* Write a row's counts; fields for counts that are not in @known are empty. */
 static void end_row(struct export *export, const struct row *row, uint64_t known,
 		    const uint64_t *total, const uint64_t *self)
 {

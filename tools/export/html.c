@@ -24,7 +24,7 @@
 #define PLOTS_MAX	32
 #define PLOTTED_MAX	64
 
-/* A loss: records of the thread may be missing before its record at @time. */
+/* A loss: the thread's records may be missing before its record at @time. */
 struct loss {
 	uint32_t	thread;
 	uint64_t	time;

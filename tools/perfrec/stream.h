@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Defines a stream of records and its header. Private to the files of this directory. */
+/* Defines a stream of records and its header. Private to tools/perfrec. */
 #ifndef SIFIVE_TRACE_STREAM_H
 #define SIFIVE_TRACE_STREAM_H
 

@@ -247,7 +247,7 @@ static void add_block(struct paths *paths, struct path *path, uint32_t number, u
 }
 
 /*
- * Return a loop's first block: the target of its backward branch, which need not be its hottest
+ * Return a loop's first block: the target of its backward branch, which need not be the hottest
  * block.
  */
 static uint32_t turn(struct maker *maker, uint32_t first)

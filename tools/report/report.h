@@ -280,7 +280,7 @@ void report_json_more(struct output *out, const struct input *input,
 
 /**
  * report_json_runs() - write how --diff compares the runs, instead of report_json_rows()
- * @before:	number of traces before the change, which come first
+ * @before:	number of traces from before the change; these traces come first
  * @column:	the column that @confidence refers to, or "" if there is none
  */
 void report_json_runs(struct output *out, unsigned int before, const char *column);

@@ -71,7 +71,7 @@ static unsigned int column(const struct diff *diff, unsigned int run,
 	return c;
 }
 
-/* Return whether a trace lacks a metric's counts; a hart's counts do not replace a thread's. */
+/* Return whether a trace lacks a metric's counts; hart counts cannot replace own counts. */
 static bool lacks(const struct diff *diff, unsigned int run,
 		  const struct metric *metric)
 {

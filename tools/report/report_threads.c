@@ -53,7 +53,7 @@ static int by_off(const void *a, const void *b)
 	return (one->thread->id > two->thread->id) - (one->thread->id < two->thread->id);
 }
 
-/* Return the threads that switched, or NULL if out of memory; set *@count. */
+/* Return the threads with context switches, or NULL if out of memory; set *@count. */
 static struct line *find_lines(const struct analysis *analysis, size_t *count)
 {
 	struct threads *threads = analysis_threads((struct analysis *)analysis);
