@@ -152,7 +152,7 @@ struct analysis_thread *analysis_thread_of(struct analysis *analysis,
 /* ---- counters ---------------------------------------------------------- */
 
 /*
- * Set @delta to the increase of per-thread counter @i since the thread's latest record on any hart.
+ * Set @delta to the increase in per-thread counter @i since the thread's latest record on any hart.
  * Return whether the increase is known.
  */
 static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
@@ -171,10 +171,10 @@ static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
 	}
 	if (record->header->count_type == PERFREC_DELTA) {
 		/*
-		 * Delta counts are relative to the header. The counts at the header equal those of
-		 * the thread's latest record on any hart. If these are unknown, a new chain of sums
-		 * begins, which cannot be compared with earlier chains. @late: between this header
-		 * and its first record here, the thread wrote records on another hart.
+		 * Delta counts are relative to the header. The counts at the header equal those in
+		 * the thread's latest record on any hart. If those counts are unknown, a new chain
+		 * of sums begins, which cannot be compared with earlier chains. @late: the thread
+		 * wrote records on another hart between this header and the first record after it.
 		 */
 		if (!stream->based) {
 			late = thread->had_record &&
@@ -248,7 +248,7 @@ uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
 	if (__builtin_expect(largest >= COUNTERS_BACKWARDS, false))
 		counting_backwards(analysis, stream, record, known);
 	stream->based = record->flags & PERFREC_VALUE_KNOWN;
-	/* It is unknown which function ran, because records of calls may be lost. */
+	/* It is unknown which function ran, because call records may be lost. */
 	return lost || resumed ? 0 : known;
 }
 
@@ -276,8 +276,8 @@ static void add_counts(struct analysis *analysis, struct analysis_thread *thread
 /*
  * A header begins a new part of the capture for its thread if the stream already had a header of
  * that thread in the current part. Otherwise, the thread may be new to the stream, or other threads
- * may have used the channel in between. A header that names its thread distinguishes these cases.
- * Without open calls, the distinction does not matter.
+ * may have used the channel since the previous header. A header that names its thread distinguishes
+ * these cases. Without open calls, the distinction does not matter.
  */
 static void follow_parts(struct analysis *analysis, struct analysis_thread *thread,
 			 struct stream *stream, const struct perfrec_header *header)
@@ -288,7 +288,7 @@ static void follow_parts(struct analysis *analysis, struct analysis_thread *thre
 		here = !header->goes_on;
 	if (stream->part_serial != header->serial && !header->repeated &&
 	    (here || !thread->depth)) {
-		/* No later record can end the open calls of the earlier part. */
+		/* No later record can end the calls left open in the earlier part. */
 		calls_end(analysis, thread);
 		thread->part++;
 	}
@@ -321,8 +321,8 @@ static uint64_t divide_time(struct analysis *analysis, struct analysis_thread *t
 
 /*
  * Account for the time up to this record, unless the record has no time or its hart's clock lags
- * behind another's. After an unknown time or lost records, it is unknown which function ran. The
- * time is then not counted as self time of any open call.
+ * behind another hart's. After an unknown time or lost records, it is unknown which function ran,
+ * so the time is not counted as self time of any open call.
  */
 static uint64_t follow_time(struct analysis *analysis, struct analysis_thread *thread,
 			    const struct perfrec_record *record, bool lost, uint64_t waited)
@@ -374,7 +374,7 @@ uint64_t follow_marks(struct analysis *analysis, struct analysis_thread *thread,
 		calls_wait(thread, ticks, lost || !thread->timed);
 		return ticks;
 	}
-	/* The function ran for an unknown share of the time since the previous record. */
+	/* The function waited for an unknown share of the time since the previous record. */
 	calls_wait_unknown(thread);
 	thread->timed = false;
 	return 0;
@@ -427,8 +427,8 @@ static uint64_t function_address(struct analysis *analysis,
 
 /*
  * Return the columns to charge to the function of a sample or manual record. The kernel writes
- * samples to a separate stream without calls; columns that calls or manual records also count
- * must not be charged twice. Time outside calls does not belong to any function.
+ * samples to a separate stream without calls; columns that calls or manual records also fill must
+ * not be charged twice. Time outside calls does not belong to any function.
  */
 static uint64_t charge_point(struct analysis *analysis, const struct analysis_thread *thread,
 			     const struct stream *stream, const struct analysis_step *step)
@@ -495,7 +495,7 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 	if (__builtin_expect(record->flags & PERFREC_MARKED, false))
 		waited = follow_marks(analysis, thread, record, after_loss);
 	step.counted |= follow_time(analysis, thread, record, after_loss, waited);
-	/* The counts since the previous record precede the selected time range. */
+	/* The counts since the previous record are from before the selected time range. */
 	if (__builtin_expect(analysis->limited, false) && limit_timed(analysis, thread))
 		step.counted = 0;
 	if (lost || after_loss)
@@ -624,8 +624,8 @@ static void on_error(void *context, const struct nexus_message *error)
 		oncpu_lost(analysis->oncpu, error->src, &(struct perfrec_stamp){
 			error->offset, error->time,
 			/*
-			 * The Error messages that the driver writes after a pause or lost bytes
-			 * have no time.
+			 * The Error messages by which the driver marks pauses and lost bytes have
+			 * no time.
 			 */
 			error->flags & NEXUS_TIMESTAMP && error->flags & NEXUS_TIME_KNOWN ?
 			TIME_INFERRED : TIME_UNKNOWN,
@@ -656,7 +656,7 @@ static void on_switched(void *context, const struct trace_switch *record)
 		oncpu_push(analysis->oncpu, record);
 }
 
-/* Unless a source's timestamps reveal the loss, the lost bytes may be messages of any source. */
+/* Unless a source's timestamps reveal the loss, the lost bytes may be messages from any source. */
 static void on_gap(void *context, const struct nexus_message *gap)
 {
 	const int src = gap->gap == NEXUS_GAP_TIMES ? gap->src : -1;
@@ -757,7 +757,7 @@ bool analysis_doubts_oncpu(const struct analysis *analysis)
 {
 	const struct meta *meta = analysis->meta;
 
-	/* Threads may have run on harts of another sink, or on harts that are not recorded. */
+	/* Threads may have run on another sink's harts, or on harts that are not recorded. */
 	return meta_other_harts(meta) || meta->lost.switches || meta->lost.elsewhere ||
 	       (analysis->oncpu && oncpu_stats(analysis->oncpu)->inferred);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Reconstructs the calls of each thread, with their times and counts, from a trace's records.
+ * Reconstructs each thread's calls, with their times and counts, from the records of a trace.
  * Memory use grows, up to limits, with the number of functions and threads and with the call depth,
  * but not with the length of the trace.
  *
  * A call begins with its enter record. It ends at its exit record, at a record of an outer function
  * (after an exception, longjmp or lost records), at a header that begins another part of the
  * capture, where addresses are lost, or at the end of the trace. The counts and the time between
- * two records of a thread are charged to the function that ran in between. Unknown counts, such as
- * those after a loss or a migration to a hart with other counters, are not charged to any function.
+ * two of a thread's records are charged to the function that ran in between. Unknown counts, such
+ * as those after a loss or a migration to a hart with other counters, are charged to no function.
  */
 #ifndef SIFIVE_TRACE_ANALYSIS_H
 #define SIFIVE_TRACE_ANALYSIS_H
@@ -41,7 +41,7 @@
 #define ANALYSIS_RECORDS_LOST	(1u << 3)
 /* Some counts since the call began are unknown; its length is not affected. */
 #define ANALYSIS_COUNTS_UNKNOWN	(1u << 4)
-/* Calls within this one were left out, so its self time and counts include theirs. */
+/* The call's self time and counts include those of nested calls that were left out. */
 #define ANALYSIS_CALLS_OMITTED	(1u << 5)
 /* Records were lost shortly before the call, so other calls may enclose it. */
 #define ANALYSIS_PATH_INFERRED	(1u << 6)
@@ -87,9 +87,9 @@ enum analysis_place {
  * @frame:	open calls, outermost first
  * @depth:	number of frames
  * @now:	latest known time of the thread, in ticks
- * @timed:	@now is the time of its latest record
+ * @timed:	@now is the time of the thread's latest record
  * @inferred:	@now is inferred
- * @src:	source of its latest record
+ * @src:	source of the thread's latest record
  */
 struct analysis_thread {
 	struct thread		*thread;
@@ -106,22 +106,22 @@ struct analysis_thread {
 	bool			had_record;
 	bool			returned;	/* a call without a caller has ended */
 	uint8_t			doubts;		/* doubts about calls that begin now */
-	uint64_t		offset;		/* file offset of its latest record */
+	uint64_t		offset;		/* file offset of the latest record */
 	uint32_t		part;		/* part of the capture: see analysis.c */
 	enum analysis_place	place;
-	uint64_t		ever;		/* columns that were ever known */
+	uint64_t		ever;		/* columns that have ever been known */
 	uint64_t		sum[COUNTERS_MAX];
 	uint64_t		last[COUNTERS_MAX];
 	bool			last_known[COUNTERS_MAX];
 	uint32_t		chain[COUNTERS_MAX];
 	uint32_t		chains;
-	struct turns_last	*turns;		/* NULL at first, or if kept per stream */
+	struct turns_last	*turns;		/* NULL initially, or if kept per stream */
 	/*
 	 * Private to points.c: the state of the thread's points, or NULL before the first point.
 	 * The next two members are used only in that state.
 	 */
 	struct analysis_thread	*recorded;
-	bool			elsewhere;	/* on another hart since the latest record */
+	bool			elsewhere;	/* ran on another hart after the latest record */
 	bool			broken;		/* the latest record had no address or no header */
 };
 
@@ -129,7 +129,7 @@ struct analysis_thread {
 enum analysis_why {
 	ANALYSIS_EXIT,		/* the exit record of the call */
 	ANALYSIS_UNWOUND,	/* continuation of an outer function */
-	ANALYSIS_CUT,		/* a header, lost addresses, or the end */
+	ANALYSIS_CUT,		/* a header, lost addresses, or the trace's end */
 };
 
 /**
@@ -161,8 +161,8 @@ struct analysis_end {
  * @address:	pc of a sample or manual record
  * @counted:	bit n: @delta[n] is known
  * @charged:	columns of @counted to charge to the function of a sample or manual record: none
- *		within a call, because the call is charged; for a sample, none that calls or
- *		manual records also count
+ *		within a call, because the call is charged; for a sample, none that calls or manual
+ *		records also fill
  * @delta:	counts since the thread's latest record, by column
  * @caller:	the @callers functions that called @function, innermost first, for samples with
  *		callers
@@ -185,9 +185,9 @@ struct analysis_step {
  * @address:	start of the function that is entered or left, or the pc after a manual record
  * @first:	no previous point of the thread is known, so @counted is 0
  * @lost:	records may be missing after the thread's previous point
- * @moved:	the thread has run on another hart since that point
+ * @moved:	the thread has run on another hart since its previous point
  * @counted:	bit n: @delta[n] is known
- * @delta:	counts since that point, by column of analysis_recorded()
+ * @delta:	counts since the previous point, by column of analysis_recorded()
  */
 struct analysis_point {
 	const struct perfrec_record *record;
@@ -205,22 +205,22 @@ struct analysis_point {
  * @lost:	records may be missing before the thread's current record
  * @step:	each record, before it changes the calls
  * @enter:	a call has begun: thread->frame[thread->depth - 1]
- * @leave:	the thread's innermost call has ended; its frame still exists. Not called for a
- *		call that is shorter than --time-threshold, whose costs belong to its caller
+ * @leave:	the thread's innermost call has ended; its frame still exists. Not called for a call
+ *		shorter than --time-threshold: the costs of that call belong to its caller
  * @point:	a sample or manual record
- * @uncharge:	calls or manual records begin to count in these columns, in which only samples have
- *		counted: discard the samples' counts
+ * @uncharge:	calls or manual records begin to fill these columns, which only samples have filled
+ *		until then: discard the samples' counts
  * @recorded:	if calls are generated from instruction trace: a record of an instrumented function
  *		or a manual record, at its place among the calls. Its counts are not charged to a
  *		call, because several functions may have run since the previous record.
- * @ran:	a thread has executed @instructions of a function, or, if that is 0, has called it
- *		once, after the latest record passed to @recorded and before the next one
- * @missing:	instructions of the thread are missing here
+ * @ran:	a thread has executed @instructions of a function or, if @instructions is 0, has
+ *		called it once; this happened between two calls of @recorded
+ * @missing:	some of the thread's instructions are missing here
  * @span:	a part of a thread's time on or off the CPU; called before the thread's next
  *		record
  * @message, @gap: see struct trace_ops; called before the analysis uses them
  * @pause:	no more data has arrived in a pipe: show the current results
- * @stop:	polled: true stops reading
+ * @stop:	polled; true stops reading
  */
 struct analysis_ops {
 	void (*lost)(void *context, struct analysis_thread *thread);
@@ -338,8 +338,8 @@ struct analysis *analysis_new(const struct meta *meta, struct symbols *symbols,
 /**
  * analysis_limit() - apply the user's selection; call this before analysis_run()
  * @input:	the user's options: a time range, in which each thread is shown from its first
- *		record to its last one; and, for a trace with instruction trace, whether to show
- *		calls from records instead
+ *		record to its last; and, for a trace with instruction trace, whether to show the
+ *		calls found in records rather than those found in instruction trace
  */
 void analysis_limit(struct analysis *analysis, const struct input *input);
 
@@ -371,7 +371,7 @@ const struct oncpu *analysis_oncpu(const struct analysis *analysis);
 const struct faults *analysis_faults(const struct analysis *analysis);
 
 /**
- * analysis_doubts_oncpu() - return whether times on or off the CPU may be wrong, and not merely
+ * analysis_doubts_oncpu() - return whether times on or off the CPU may be wrong rather than merely
  * unknown
  */
 bool analysis_doubts_oncpu(const struct analysis *analysis);
@@ -388,7 +388,7 @@ void analysis_notes(const struct analysis *analysis, const struct input *input);
 /**
  * analysis_no_records() - report that a trace's records among the calls are not shown, and which
  * command shows them
- * @input:	the trace after trace_run(), for a command that reads only its instruction trace
+ * @input:	the trace after trace_run(), for a command that reads only the instruction trace
  */
 void analysis_no_records(const struct input *input);
 
@@ -408,7 +408,7 @@ struct functions *analysis_functions(struct analysis *analysis);
 const struct counters *analysis_counters(const struct analysis *analysis);
 struct threads *analysis_threads(struct analysis *analysis);
 
-/** analysis_repeated() - return the columns in which both samples and other records count */
+/** analysis_repeated() - return the columns that both samples and other records fill */
 uint64_t analysis_repeated(const struct analysis *analysis);
 
 /** analysis_recorded() - return the counters to whose columns a point's @delta refers */

@@ -75,7 +75,7 @@ static bool make_room(struct analysis *analysis, struct analysis_thread *thread)
 	return resize(analysis, thread, room, stride);
 }
 
-/* Return whether a program or a thread starts in this function, which is then called only once. */
+/* Return whether a program or a thread starts here: the function is then called only once. */
 static bool starts(struct analysis *analysis, const struct analysis_frame *frame)
 {
 	const uint64_t caller = symbols_caller(analysis->symbols, frame->call_site);
@@ -96,7 +96,7 @@ void doubt(struct analysis *analysis, const struct analysis_thread *thread,
 {
 	unsigned int doubts;
 
-	/* The caller may not be the one shown, so this call may not have ended with that caller. */
+	/* The caller shown may not be the real one, so this call may have ended at another time. */
 	if (frame->doubts & ANALYSIS_PATH_INFERRED && end->why == ANALYSIS_UNWOUND)
 		frame->doubts |= ANALYSIS_RECORDS_LOST;
 	doubts = frame->doubts & ~(ANALYSIS_COUNTS_UNKNOWN | ANALYSIS_PATH_INFERRED);
@@ -206,7 +206,8 @@ static unsigned int skip_site(struct analysis_thread *thread, unsigned int keep,
  * Close calls that ended without a record, for example by longjmp(). If the new function's caller
  * is not the innermost function, the calls within the caller have ended. Calls with the caller's
  * call site remain open, because their functions are inlined into the caller. Calls with the new
- * function's call site also remain open, because the new function may be inlined into theirs.
+ * function's call site also remain open, because their functions may contain the new function
+ * inline.
  */
 static void leave_abandoned(struct analysis *analysis,
 			    struct analysis_thread *thread, uint32_t function,
@@ -391,7 +392,7 @@ static unsigned int ends(const struct analysis_thread *thread,
 
 /*
  * Called when a call that was open during a loss ends: the calls that enclose it are still open.
- * This is not certain for a function that calls itself.
+ * This is not certain for a recursive function.
  */
 static __attribute__((noinline, cold))
 void confirm(const struct analysis *analysis, struct analysis_thread *thread,

@@ -28,8 +28,8 @@ struct stream {
 	/* The column of cycles. */
 	uint8_t		cycles;
 	/*
-	 * The hart's counts of events that take turns. NULL before the first one, or if they are
-	 * kept per thread.
+	 * The hart's counts of events that take turns. NULL before the first such event, or if the
+	 * counts are kept per thread.
 	 */
 	struct turns_last *turns;
 	/* The stream's header is in an earlier piece, so counts since the header are unknown. */
@@ -40,8 +40,8 @@ struct stream {
 	 */
 	const struct analysis_thread *thread;
 	/*
-	 * The state of the hart's samples, or NULL unless they name threads. Its thread is that of
-	 * the latest sample: the samples of all threads form one sequence of counts and times.
+	 * The state of the hart's samples, or NULL unless the samples name threads. Its thread is
+	 * that of the latest sample: all samples form one sequence of counts and times.
 	 */
 	struct analysis_thread *sampler;
 	uint32_t	part;
@@ -53,10 +53,10 @@ struct analysis {
 	struct symbols			*symbols;
 	const struct analysis_ops	*ops;
 	void				*context;
-	/* The consumer's callbacks; while nothing is shown, @ops has none. */
+	/* The consumer's callbacks. While nothing is shown, @ops contains no callbacks. */
 	const struct analysis_ops	*wanted;
 	/*
-	 * For limit.c: the selected time range in ticks, and a copy of the statistics from before
+	 * For limit.c: the selected time range in ticks, and a copy of the statistics, made before
 	 * the records that are not shown.
 	 */
 	bool				limited;
@@ -80,8 +80,8 @@ struct analysis {
 	/* The user has chosen calls from records rather than from instruction trace. */
 	bool				by_records;
 	/*
-	 * For points.c: whether calls are generated from instruction trace, and the columns of the
-	 * other records.
+	 * For points.c: whether calls are generated from instruction trace, and the columns filled
+	 * by records that are not generated.
 	 */
 	bool				joins;
 	struct counters			recorded;
@@ -92,13 +92,13 @@ struct analysis {
 	struct trace_stats		made;		/* statistics of generated records */
 	struct oncpu			*oncpu;	/* NULL if no switches were recorded */
 	struct turns			*turns;	/* NULL if no events take turns, or none are shown */
-	/* Losses of each source, then losses of any source. */
+	/* Losses by source; the last element contains the losses of all sources. */
 	struct losses			losses[PERFREC_SOURCES + 1];
-	/* Records that a loss left unfinished, per channel. */
+	/* By channel: records that a loss left unfinished. */
 	struct losses			dropped[PERFREC_CHANNELS];
 	/*
-	 * Counts of the current record, by column; columns in which they are negative or would make
-	 * sums exceed 63 bits; columns in which they would make sums exceed 63 bits; sums of all
+	 * Counts of the current record, by column; columns whose counts are negative or would make
+	 * sums exceed 63 bits; columns whose counts would make sums exceed 63 bits; sums of all
 	 * large counts; whether any count has been negative.
 	 */
 	uint64_t			delta[COUNTERS_MAX];
@@ -107,8 +107,7 @@ struct analysis {
 	uint64_t			large[COUNTERS_MAX];
 	bool				went_back;
 	/*
-	 * Columns that calls and manual records count, and columns that the kernel's samples
-	 * count.
+	 * Columns that calls and manual records fill, and columns that the kernel's samples fill.
 	 */
 	uint64_t			charged;
 	uint64_t			sampled;
@@ -119,7 +118,7 @@ struct analysis {
 
 /**
  * calls_enter() - handle an enter record, which begins a call
- * @thread:	the thread, which already has the record's time and counts
+ * @thread:	the thread, already updated with the record's time and counts
  * @record:	enter record of the call
  * @function:	number of the function
  */
@@ -134,8 +133,8 @@ void calls_exit(struct analysis *analysis, struct analysis_thread *thread,
  * calls_wait() - record that the thread has waited for room in the buffer; the time is not charged
  * to any call
  * @ticks:	length of the wait, in ticks
- * @unknown:	it is unknown which function ran before or after the wait, so the time is not self
- *		time of any function
+ * @unknown:	it is unknown which function ran before or after the wait, so the time is not
+ *		counted as self time of any function
  */
 void calls_wait(struct analysis_thread *thread, uint64_t ticks, bool unknown);
 
@@ -145,7 +144,7 @@ void calls_wait(struct analysis_thread *thread, uint64_t ticks, bool unknown);
  */
 void calls_wait_unknown(struct analysis_thread *thread);
 
-/** calls_doubt() - mark the open calls, because records of the thread are missing here */
+/** calls_doubt() - mark the open calls, because some of the thread's records are missing here */
 void calls_doubt(struct analysis_thread *thread);
 
 /** calls_uncounted() - mark the open calls, because some of their counts are unknown */
@@ -192,7 +191,7 @@ static inline struct stream *counting_stream(struct analysis *analysis, struct c
 }
 
 /**
- * counting_gap() - record that messages of source @src, or of any source if it is -1, may be
+ * counting_gap() - record that messages from source @src, or from any source if @src is -1, may be
  * missing
  */
 void counting_gap(struct analysis *analysis, int src, uint64_t offset);
@@ -212,8 +211,8 @@ static inline bool counting_loses(const struct analysis *analysis,
 /**
  * counting_lost() - return whether records of the thread may be missing before this one
  *
- * Losses in this stream are considered and, after a new header, losses of its source. If the thread
- * has changed sources, losses of any source are also considered, as well as records that a later
+ * This considers losses in the record's stream and, after a new header, losses of its source. If
+ * the thread has changed sources, it also considers losses of any source, and records that a later
  * loss left unfinished.
  */
 static inline bool counting_lost(const struct analysis *analysis, const struct stream *stream,
@@ -247,8 +246,8 @@ uint64_t counting_forwards(struct analysis *analysis, struct analysis_thread *th
 			   const struct perfrec_record *record, uint64_t known);
 
 /**
- * counting_elsewhere() - for counting_loses(): return whether, since its latest record, the thread
- * may have written records on another source, all of which are missing
+ * counting_elsewhere() - for counting_loses(): return whether the thread may have written records
+ * on another source after its latest record, all of which are missing
  *
  * This is possible after a loss of any source, unless context switches show where the thread was.
  * Most threads have not moved, so the time and the counts are charged to the function that appears
@@ -311,9 +310,9 @@ bool points_wants(struct analysis *analysis, const struct perfrec_record *record
 /**
  * points_start_flow() - return whether the flow of instructions begins at a message
  *
- * Unless the side-car file mentions instruction trace, the first message of instruction trace is
- * held until another one follows or the thread is named. A single such message among records of
- * calls is damage, and must not turn all later records into points.
+ * Unless the side-car file mentions instruction trace, the first instruction trace message is held
+ * until a second one follows or the thread is named. A single such message among call records is
+ * damage, and must not turn all later records into points.
  */
 bool points_start_flow(struct analysis *analysis, const struct nexus_message *message);
 
@@ -330,7 +329,7 @@ void points_record(void *context, const struct perfrec_record *record);
 void points_ran(void *context, const struct perfrec_record *where, uint64_t function,
 		uint64_t instructions);
 
-/** points_missing() - record that instructions of a thread are missing: see struct flows_ops */
+/** points_missing() - record that a thread's instructions are missing: see struct flows_ops */
 void points_missing(void *context, const struct perfrec_record *where);
 
 /** calls_end() - end all open calls of a thread */

@@ -13,7 +13,7 @@
  * struct costs - counts and index of a growing array of rows
  * @room:	allocated rows
  * @stride:	number of counters in a row
- * @count:	two counts of each counter for each row
+ * @count:	for each row, two counts per counter
  * @hash:	index of the rows, filled by the caller
  */
 struct costs {

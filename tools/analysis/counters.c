@@ -46,7 +46,7 @@ static void plain_name(const struct meta *meta,
 				     PERFREC_NAME_SIZE);
 }
 
-/* Return whether a counter counts everything on a hart, which the trace timestamp does not. */
+/* Return whether a counter counts everything on a hart. The trace timestamp does not. */
 static bool is_harts(const struct counters *counters, const char *name)
 {
 	return counters->meta && counters->meta->hart_counts &&
@@ -68,7 +68,8 @@ void counters_names(const struct counters *counters,
 	for (i = 0; i < count; i++)
 		plain_name(counters->meta, header, i, name[i]);
 	/*
-	 * Begin with the last name: each name is compared with those before it, without suffixes.
+	 * Begin with the last name: each is compared with the names before it, still without
+	 * suffixes.
 	 */
 	for (i = count; i-- > 1;) {
 		for (before = 0, same = 1; before < i; before++)

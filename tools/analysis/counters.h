@@ -11,7 +11,7 @@
 #include "meta.h"
 #include "perfrec/perfrec.h"
 
-/* Suffix of the name of a counter that counted everything on a hart. */
+/* Name suffix of a counter that counted everything on a hart. */
 #define COUNTERS_HART	" (hart)"
 #define COUNTERS_NAME_SIZE (PERFREC_NAME_SIZE + sizeof(COUNTERS_HART) - 1)
 
@@ -57,11 +57,11 @@ void counters_names(const struct counters *counters,
  */
 bool counters_is(const char *name, const char *wanted, size_t length);
 
-/* Columns of a trace with records of context switches. */
+/* Columns of a trace with context-switch records. */
 enum counters_time {
 	COUNTERS_ON_CPU,
 	COUNTERS_OFF_CPU,
-	COUNTERS_UNKNOWN_CPU,	/* unknown whether the thread ran */
+	COUNTERS_UNKNOWN_CPU,	/* it is unknown whether the thread ran */
 	COUNTERS_TIMES
 };
 
@@ -72,12 +72,12 @@ void counters_add_times(struct counters *counters);
 bool counters_of_hart(const struct counters *counters, unsigned int column);
 
 /**
- * counters_mask() - return the bits that a count of counter @i of a record can set; the record must
+ * counters_mask() - return the bits that a count of a record's counter @i can set; the record must
  * have a header
  */
 uint64_t counters_mask(const struct perfrec_record *record, unsigned int i);
 
-/* A difference of counts can be negative only if it is at least this: see counters_backwards(). */
+/* Only differences of at least this value can be negative: see counters_backwards(). */
 #define COUNTERS_BACKWARDS	(15ull << 28)
 
 /**
@@ -85,7 +85,7 @@ uint64_t counters_mask(const struct perfrec_record *record, unsigned int i);
  * @delta:	difference of two counts of counter @i, modulo the range of counters_mask()
  *
  * Differences in the last sixteenth of the range are considered negative, except for counters
- * narrower than 32 bits, which may count that much between two records.
+ * narrower than 32 bits, which may advance that far between two records.
  */
 bool counters_backwards(const struct perfrec_record *record, unsigned int i, uint64_t delta);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Computes the counts between two records of a thread: see calls.h. */
+/* Computes the counts between two of a thread's records: see calls.h. */
 #include <stdlib.h>
 
 #include "calls.h"

@@ -57,14 +57,14 @@ struct counts *counts_new(struct symbols *symbols, enum meta_calls calls);
 /** counts_limit() - count only the code executed in a time range, in ticks */
 void counts_limit(struct counts *counts, uint64_t from, uint64_t to);
 
-/** counts_scope() - return the time range, and the time span of all code of the trace */
+/** counts_scope() - return the time range, and the time span of all code executed in the trace */
 const struct range_scope *counts_scope(const struct counts *counts);
 
 /** counts_free() - free the counts; NULL is allowed */
 void counts_free(struct counts *counts);
 
 /**
- * counts_message() - count the flow that a message describes, see flow_message()
+ * counts_message() - count the flow that a message describes: see flow_message()
  *
  * Return: 0, or -ENOMEM.
  */
@@ -85,8 +85,8 @@ const struct flow_stats *counts_stats(const struct counts *counts);
 
 /**
  * counts_read() - count the code executed in a trace
- * @input:	the trace; losses of its flow are added to its statistics, and the flow is
- *		reported unless the trace is quiet
+ * @input:	the trace; flow losses are added to its statistics, and the flow is reported unless
+ *		-q is given
  *
  * Return: the counts, or NULL after printing an error.
  */

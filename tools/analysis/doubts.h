@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Stores the intervals in which it is unknown which thread a hart ran. */
+/* Stores the intervals in which it is unknown which thread ran on a hart. */
 #ifndef SIFIVE_TRACE_DOUBTS_H
 #define SIFIVE_TRACE_DOUBTS_H
 
 #include <stdint.h>
 
-/* Number of intervals that are kept individually; for earlier ones, only their total is kept. */
+/* Number of intervals that are kept individually; of earlier intervals, only the total is kept. */
 #define DOUBTS_MAX	64
 
 /**

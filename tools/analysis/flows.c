@@ -196,7 +196,7 @@ static uint32_t depth_of(struct track *track, uint64_t function)
 
 /*
  * Enter a function that was called before the trace began, or whose call is missing. The open calls
- * end here, which is too early unless the only one has returned; such cases are counted.
+ * end here. This is too early, and is counted, unless the only open call has returned.
  */
 static void begin_anew(struct flows *flows, struct track *track,
 		       const struct flow_place *place, uint64_t function)
@@ -261,8 +261,8 @@ static void leave_handler(struct flows *flows, struct track *track,
 
 /*
  * Return to a function whose call was not traced. A new thread begins when the kernel's
- * __switch_to() returns to it. The open calls are then those of the thread that switched to it, and
- * those of an earlier thread with the same id.
+ * __switch_to() returns to it. The open calls are then those of the thread that called
+ * __switch_to(), and those of an earlier thread with the new thread's id.
  */
 static void leave_unseen(struct flows *flows, struct track *track, const struct flow_place *place,
 			 const struct function *to)

@@ -2,11 +2,11 @@
 /*
  * Finds calls in instruction trace, and generates the enter and exit records that instrumented
  * functions would have written. The trace's records are passed on at their places among the
- * generated ones.
+ * generated records.
  *
  * A jump to another function's first instruction is a tail call. A return ends all calls up to the
- * one with that return address. If there is none, as after longjmp or an exception, it ends the
- * calls within the innermost call of the target's function. A trap is a call of its handler.
+ * call with that return address. If no call has it, as after longjmp or an exception, the return
+ * ends the calls within the innermost call of the target's function. A trap calls its handler.
  */
 #ifndef SIFIVE_TRACE_FLOWS_H
 #define SIFIVE_TRACE_FLOWS_H
@@ -38,12 +38,12 @@ struct flows_left_out {
 /**
  * struct flows_ops - the consumer's callbacks; records are valid during the call
  * @call:	a generated record
- * @record:	a record of the trace, at its place among the generated ones
- * @ran:	between two calls of @record: a thread has executed @instructions of the
- *		function at @function, or, if that is 0, has called it
- * @missing:	instructions of a thread are missing here, not counting the generated writer's; or
- *		it is uncertain whether instructions belong to the interval before or after this
- *		place
+ * @record:	a record of the trace, at its place among the generated records
+ * @ran:	between two calls of @record: a thread has executed @instructions of the function at
+ *		@function or, if @instructions is 0, has called it
+ * @missing:	some of a thread's instructions are missing here, not counting the generated
+ *		writer's; or it is uncertain whether instructions belong to the interval before or
+ *		after this place
  *
  * For @ran and @missing, @where contains the thread and the place, as a record does.
  */

@@ -24,7 +24,7 @@ uint32_t functions_find(struct functions *functions, uint64_t address);
 
 /**
  * functions_add() - number a new address
- * @same:	a known address of the same function, whose number is used for @address; or @address
+ * @same:	a known address in the same function, which supplies the number; or @address
  *
  * Return: the number, or FUNCTIONS_OTHER if there are too many.
  */
@@ -34,8 +34,8 @@ uint32_t functions_add(struct functions *functions, uint64_t address, uint64_t s
 uint32_t functions_count(const struct functions *functions);
 
 /**
- * functions_address() - return the first address of function @id; 0 for FUNCTIONS_OTHER, or if
- * there is none
+ * functions_address() - return the first address of function @id, or 0 if it has none, as for
+ * FUNCTIONS_OTHER
  */
 uint64_t functions_address(const struct functions *functions, uint32_t id);
 

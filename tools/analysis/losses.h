@@ -29,7 +29,7 @@ static inline void losses_note(struct losses *losses, uint64_t offset)
 		losses->latest = offset;
 }
 
-/* Return whether there is a loss from @first to @last, or may have been one that was discarded. */
+/* Return whether a loss between @first and @last is stored, or may have been discarded. */
 static inline bool losses_between(const struct losses *losses, uint64_t first, uint64_t last)
 {
 	uint32_t i;

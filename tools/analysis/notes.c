@@ -26,7 +26,7 @@ static void thread_notes(const struct analysis *analysis, const char *name)
 		       name, left, left == 1 ? "" : "s", THREADS_STRANGERS);
 }
 
-/* Report the reasons that it may be unknown whether threads ran. */
+/* Report why it may be unknown whether threads ran. */
 static void switch_notes(const struct oncpu *oncpu, const struct input *input)
 {
 	const struct oncpu_stats *stats = oncpu_stats(oncpu);

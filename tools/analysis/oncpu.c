@@ -2,9 +2,9 @@
 /*
  * Determines when threads run: see oncpu.h.
  *
- * Records are held in a window until earlier records of other harts have arrived, and are then
- * processed in order of time. A thread's parts are kept until the thread's next record. It arrives
- * later, because a record is complete only when another one follows.
+ * Records are held in a window until earlier records from other harts have arrived, and are then
+ * processed in chronological order. A thread's parts are kept until the thread's next record is
+ * complete, which requires that another record follows.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,9 @@ void oncpu_free(struct oncpu *oncpu)
 
 /* ---- the parts of a thread ---------------------------------------------- */
 
-/* Merge pairs in the middle, because the thread's next record is near one of the ends. */
+/*
+ * Merge pairs in the middle, because the thread's next record is near the first or the last part.
+ */
 static void merge_parts(struct oncpu_thread *t)
 {
 	size_t first = t->count / 4, last = t->count / 4 * 3, from = first, to = first;
@@ -542,7 +544,7 @@ void oncpu_note(struct oncpu *oncpu, unsigned int src, const struct perfrec_stam
 	see(oncpu, src, stamp);
 }
 
-/* Record that messages of the hart are missing between here and its next message. */
+/* Record that messages from the hart are missing between here and its next message. */
 static void lose(struct hart *hart, uint64_t from)
 {
 	if (!hart->lost)
@@ -559,7 +561,7 @@ void oncpu_push(struct oncpu *oncpu, const struct trace_switch *record)
 	oncpu->stats.inferred += record->stamp.time_known == TIME_INFERRED;
 	oncpu->stats.switches += !begins;
 	oncpu->stats.untimed += !begins && !record->stamp.time_known;
-	/* The first BEGIN record begins the recording; one after an END record resumes it. */
+	/* The first BEGIN record begins the recording; a BEGIN after an END resumes it. */
 	oncpu->stats.losses += hart->ended ? !begins : begins && hart->time;
 	hart->ended = record->kind == SIFIVE_TRACE_SWITCH_END;
 	/*

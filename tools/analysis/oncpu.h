@@ -17,9 +17,7 @@
 #include "syscalls.h"
 #include "threads.h"
 
-/*
- * Memory limit for parts that are kept until their thread's next record; further parts are merged.
- */
+/* Memory limit for parts kept until their thread's next record; parts beyond it are merged. */
 #define ONCPU_BYTES	(16u << 20)
 
 enum oncpu_state {
@@ -39,7 +37,7 @@ enum oncpu_state {
 /**
  * struct oncpu_times - a thread's time, in ticks
  * @time:	ticks in each state
- * @wall:	time from the first switch to the last one or to the end of the trace: sum of @time
+ * @wall:	time from the first switch to the last, or to the end of the trace: sum of @time
  * @outs:	number of times that the thread stopped running
  * @wakeups:	number of times that the thread was woken
  * @longest:	longest time from a wake-up until the thread ran
@@ -106,7 +104,7 @@ void oncpu_note(struct oncpu *oncpu, unsigned int src, const struct perfrec_stam
 
 /**
  * oncpu_lost() - record that messages are missing
- * @src:	source that lost messages, or -1 for all sources
+ * @src:	source whose messages are missing, or -1 for all sources
  * @stamp:	the place. If it has a time, messages between the source's previous message and that
  *		time may be missing; otherwise, messages after the place are missing.
  */
@@ -114,8 +112,8 @@ void oncpu_lost(struct oncpu *oncpu, int src, const struct perfrec_stamp *stamp)
 
 /**
  * oncpu_between() - get the time of a thread between two of its records
- * @from, @to:	their times, which must not decrease from call to call
- * @leaving:	at @to, the thread still runs, although its record of the switch precedes it
+ * @from, @to:	times of these records, which must not decrease from call to call
+ * @leaving:	at @to, the thread still runs, although its switch-out was recorded earlier
  * @waited:	ticks that the thread waited for room in the buffer between @from and @to
  * @part:	set to the ticks on and off the CPU, which add up to the time between the
  *		records, excluding the wait
@@ -125,14 +123,14 @@ void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, ui
 
 /**
  * oncpu_covers() - return whether switch records show where a thread was between two of its
- * records, so none of its records is missing
- * @from, @to:	their times, as for oncpu_between(), which must be called for them only afterwards
+ * records, so no record between them is missing
+ * @from, @to:	times of these records; call this before oncpu_between() for the same times
  */
 bool oncpu_covers(struct oncpu *oncpu, struct thread *thread, uint64_t from, uint64_t to);
 
 /**
- * oncpu_flush() - process the end of the trace; later calls of oncpu_between() are for its last
- * records
+ * oncpu_flush() - process the end of the trace; later calls of oncpu_between() are for the trace's
+ * last records
  */
 void oncpu_flush(struct oncpu *oncpu);
 

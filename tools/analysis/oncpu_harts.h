@@ -34,10 +34,10 @@ struct part {
 
 /**
  * struct oncpu_thread - state of a thread
- * @thread:	the latest struct thread with this id, because execve() creates another one
+ * @thread:	the latest struct thread with this id: execve() creates a new one
  * @asking:	the thread whose record has arrived, or NULL
  * @hart:	hart on which the thread last ran
- * @known:	set if a switch record of the thread has been found
+ * @known:	set if one of the thread's switch records has been found
  * @state:	state since @since, unless @over is set
  * @over:	the thread has exited or its recording has ended, so @state is not valid
  * @gone:	oncpu.doubts.gone at @since
@@ -69,7 +69,7 @@ struct oncpu_thread {
 
 /**
  * struct hart - the running thread of a hart
- * @known:	@running is valid: the running thread, or NULL if no recorded thread is running
+ * @known:	@running is the running thread, or NULL if no recorded thread is running
  * @sure:	time after which no record has been lost, valid if @known is clear
  * @was:	last thread that is known to have run, valid if @known is clear
  * @time:	time of its latest message, or 0 if no message has a time

@@ -9,7 +9,9 @@
 /* Maximum number of records in RING_SKEW bytes. */
 #define MOVES	64
 
-/* The place of a thread's record, perhaps in a different stream from its previous one. */
+/*
+ * The place of a thread's record, which may not be in the stream of the thread's previous record.
+ */
 struct move {
 	uint32_t		owner;
 	unsigned int		channel;
@@ -118,9 +120,7 @@ void push_common(struct order *order, const struct trace *trace,
 	reorder_push(order->common, record);
 }
 
-/*
- * Records of a channel with only one source are in order; with several sources, they need a window.
- */
+/* Records of a channel with one source are in order; those from several sources need a window. */
 static __attribute__((noinline))
 void push_moving(struct order *order, const struct trace *trace,
 		 const struct perfrec_record *record)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Sorts each thread's records into the order in which it wrote them, across harts and channels. */
+/* Sorts each thread's records, from all harts and channels, into the order of writing. */
 #ifndef SIFIVE_TRACE_ORDER_H
 #define SIFIVE_TRACE_ORDER_H
 
@@ -22,7 +22,7 @@ void order_free(struct order *order);
 void order_push(struct order *order, const struct trace *trace,
 		const struct perfrec_record *record);
 
-/** order_hold() - delay records until all earlier ones have arrived; call this first */
+/** order_hold() - delay records until all earlier ones have arrived; call before order_push() */
 void order_hold(struct order *order);
 
 /** order_header() - process the trace's next header */

@@ -20,7 +20,7 @@ struct open {
 	const struct analysis_thread *thread;
 };
 
-/* An origin, and its address that was found first. */
+/* An origin, and the first of its addresses that was found. */
 struct numbered {
 	struct origin	origin;		/* first, because the tree compares origins */
 	uint64_t	address;

@@ -18,7 +18,7 @@ struct origins;
  * struct origin - an object, or a line of a source file in an object
  * @object:	name of the object, or NULL if unknown
  * @path:	path of the object, or NULL if unknown
- * @file:	source file as given to the compiler, or NULL if unknown or for an object
+ * @file:	source file as given to the compiler, or NULL for an object or an unknown file
  * @line:	line in @file
  */
 struct origin {
@@ -55,7 +55,7 @@ void origins_enter(struct origins *origins, const struct analysis_thread *thread
 
 /**
  * origins_leave() - return the origin of the thread's innermost call
- * @outermost:	set if no other call of the same origin encloses it
+ * @outermost:	set if no other call of the same origin encloses this call
  */
 uint32_t origins_leave(const struct analysis_thread *thread, bool *outermost);
 

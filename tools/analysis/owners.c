@@ -69,8 +69,8 @@ void owners_context(struct flows *flows, struct track *track, const struct flow_
 
 	begin(flows, track, tid);
 	/*
-	 * A traced thread was switched out, and an untraced one is running. It need not be the one
-	 * that ran before without a name.
+	 * A traced thread was switched out, and an untraced thread is running, which may not be the
+	 * unnamed thread that ran on this source earlier.
 	 */
 	if (!tid && track->owner != before)
 		flows_leave(flows, track, place, 0);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Handles points: records of instrumented functions and manual records in a trace with instruction
- * trace, where calls are generated from the flow. A point has exact counts since the thread's
- * previous point. Several functions may have run in between, so these counts are not charged to any
- * of them.
+ * Handles points: manual records and records of instrumented functions, in a trace whose calls are
+ * generated from instruction trace. A point contains the exact counts since the thread's previous
+ * point. Several functions may have run in between, so these counts are not charged to any of them.
  */
 #include <stdlib.h>
 
@@ -45,7 +44,7 @@ bool points_start_flow(struct analysis *analysis, const struct nexus_message *me
 		return true;
 	analysis->first = *message;
 	analysis->held = true;
-	/* This loss counts unless a flow begins. */
+	/* Unless a flow begins, the message counts as a loss. */
 	analysis->made.flow_losses = 1;
 	return false;
 }

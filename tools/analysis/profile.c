@@ -364,7 +364,7 @@ const char *profile_what(const struct profile *profile)
 	       profile->by == PROFILE_BY_LINE ? "line" : "function";
 }
 
-/* Objects and lines have no place; the path of the object distinguishes them. */
+/* Objects and lines have no place; the object's path distinguishes them. */
 static void origin_symbol(const struct profile *profile, uint32_t number, struct symbol *symbol)
 {
 	const struct origin *origin;

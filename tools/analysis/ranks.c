@@ -37,8 +37,8 @@ static double set_ranks(struct ranked *ranked, unsigned int count)
 }
 
 /*
- * Of all choices of @as values, return the share whose sum of ranks differs from the mean sum by at
- * least @distance, or -1 if out of memory.
+ * Of all choices of @as values, return the share whose rank sum differs from the mean rank sum by
+ * at least @distance, or -1 if out of memory.
  */
 static double exact(const struct ranked *ranked, unsigned int count, unsigned int as, long distance)
 {
@@ -67,8 +67,8 @@ static double exact(const struct ranked *ranked, unsigned int count, unsigned in
 }
 
 /*
- * Return the normal approximation, with corrections for ties and for continuity. It is at least the
- * probability of a single choice of @as of the values.
+ * Return the normal approximation, with corrections for ties and for continuity. The result is at
+ * least the probability of one particular choice of @as values.
  */
 static double approximate(unsigned int count, unsigned int as, double ties, long distance)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Sorts a thread's records into the order in which the thread wrote them. When a thread moves to
- * another hart or channel, its last record before the move can follow its first record after it in
- * the trace, because messages of two encoders can be reordered on their way to the sink.
+ * another hart or channel, its last record before the move can follow its first record after the
+ * move in the trace, because messages from two encoders can be reordered on their way to the sink.
  */
 #ifndef SIFIVE_TRACE_REORDER_H
 #define SIFIVE_TRACE_REORDER_H
@@ -19,7 +19,7 @@ struct reorder *reorder_new(reorder_give give, void *context);
 /** reorder_free() - free the window without passing held records on; NULL is allowed */
 void reorder_free(struct reorder *reorder);
 
-/** reorder_push() - add the next record of the file, and pass on the records that are due */
+/** reorder_push() - add the next record in the file, and pass on the records that are due */
 void reorder_push(struct reorder *reorder, const struct perfrec_record *record);
 
 /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A histogram for each row. A time's highest bit determines its octave, which is divided into 256
- * steps of equal width; each time below 512 ticks has a separate step.
+ * Keeps a histogram for each row. A time's highest bit determines its octave, which is divided into
+ * 256 steps of equal width; each time below 512 ticks has a separate step.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +19,10 @@ struct spread {
 	uint64_t	sum;
 	uint64_t	least;
 	uint64_t	most;
-	uint64_t	*octave[OCTAVES];	/* calls by step; NULL if all are 0 */
+	uint64_t	*octave[OCTAVES];	/* number of calls by step; NULL if all are 0 */
 };
 
-/* Return the number of low bits in which times of the same step can differ. */
+/* Return the number of low bits in which times within a step can differ. */
 static unsigned int shift_of(uint64_t ticks)
 {
 	return ticks < 2 * STEPS ? 0 : 63 - STEP_BITS - (unsigned int)__builtin_clzll(ticks);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Computes the minimum, maximum, mean and quantiles of the times of a function's calls. */
+/* Computes the minimum, maximum, mean and quantiles of each function's call times. */
 #ifndef SIFIVE_TRACE_SPREAD_H
 #define SIFIVE_TRACE_SPREAD_H
 

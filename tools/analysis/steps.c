@@ -17,7 +17,7 @@
 
 /**
  * struct stop - where a thread stopped
- * @from:	the block that begins at that address, or NULL if no file contains the code
+ * @from:	the block that begins at @address, or NULL if no file contains the code
  * @trap:	set if a trap stopped the thread
  * @unknown:	the stop was counted as unknown
  */
@@ -162,7 +162,7 @@ const struct block *steps_resume(struct steps *steps, const struct flow_place *p
 	if (!owner)
 		return NULL;
 	late = went_on(owner, place);
-	/* If an earlier stop matches, the signal or trap handlers entered after it have ended. */
+	/* If an earlier stop matches, the handlers of later signals and traps have ended. */
 	for (i = owner->stops; i--; ) {
 		top = &owner->stop[i];
 		if (address != top->address && !(top->from && leads_to(top->from, address)))

@@ -18,7 +18,7 @@
 #define SYSCALLS_RECENT	256
 
 /**
- * struct syscall_times - sums over the returned calls with one number; times in ticks
+ * struct syscall_times - sums over all returned calls of one system call; times in ticks
  * @calls:	number of calls
  * @errors:	calls that returned an error
  * @total:	total time from call to return

@@ -30,10 +30,7 @@ struct threads {
 	unsigned int		left_out;
 	uint32_t		shared;		/* channels */
 	struct thread		*lost[PERFREC_SOURCES][PERFREC_CHANNELS];
-	/*
-	 * The index of each channel's first entry; its last entry precedes the next channel's first
-	 * one.
-	 */
+	/* Index of each channel's first entry, which follows the previous channel's last entry. */
 	size_t			first[PERFREC_CHANNELS + 1];
 	struct thread		*recent[PERFREC_CHANNELS];
 	struct thread		*owner[PERFREC_CHANNELS];	/* latest thread named */
@@ -264,7 +261,7 @@ static struct thread *entry_thread(struct threads *threads, struct entry *entry)
 	return entry->thread;
 }
 
-/* Return the last entry of a channel that begins at or before @time, unless it ends earlier. */
+/* Return a channel's latest entry that begins by @time, or NULL if it ends before @time. */
 static struct entry *entry_at(const struct threads *threads,
 			      unsigned int channel, uint64_t time)
 {
@@ -300,7 +297,7 @@ struct thread *find_by_time(struct threads *threads, const struct perfrec_record
 		time = record->begin.time;
 		entry = entry_at(threads, channel, time);
 		threads->shift[channel] = 0;
-		/* The side-car file's times may begin one wraparound before the trace's. */
+		/* The side-car file's times may begin one wraparound before the trace's times. */
 		if (!entry && threads->lap) {
 			entry = entry_at(threads, channel, time + threads->lap);
 			threads->shift[channel] = entry ? threads->lap : 0;
@@ -434,7 +431,7 @@ struct thread *threads_before(const struct threads *threads, const struct thread
 	size_t low = 0, high = threads->meta->threads;
 	const struct entry *before;
 
-	/* Find the index after the entries of this thread and of earlier ones. */
+	/* Find the index after the entries of this thread and of earlier threads. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		const struct entry *entry = threads->by_tid[middle];
@@ -451,7 +448,7 @@ struct thread *threads_before(const struct threads *threads, const struct thread
 	return before->meta->tid == thread->tid ? before->thread : NULL;
 }
 
-/* Called for a record of a channel that several threads share. */
+/* Called for a record on a channel that several threads share. */
 static __attribute__((noinline))
 struct thread *find_shared(struct threads *threads, const struct perfrec_record *record)
 {

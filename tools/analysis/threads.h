@@ -2,8 +2,9 @@
 /*
  * Finds the thread of a record. A sample or a header may name the thread. Otherwise, if the
  * side-car file has a table of threads, the record belongs to the thread that owned the channel at
- * that time, on any source. Without a table, and for other samples, each pair of source and channel
- * counts as a thread. If a missing header may have named another thread, the thread is unknown.
+ * the record's time, on any source. Without a table, and for samples that do not name a thread,
+ * each pair of source and channel counts as a thread. If a missing header may have named another
+ * thread, the thread is unknown.
  */
 #ifndef SIFIVE_TRACE_THREADS_H
 #define SIFIVE_TRACE_THREADS_H
@@ -97,9 +98,9 @@ unsigned int threads_left_out(const struct threads *threads);
 struct thread *threads_before(const struct threads *threads, const struct thread *thread);
 
 /**
- * threads_process() - return the name of a process's latest program. If it is unknown, return the
- * name of the first thread, if samples, switches or instruction trace name that thread; otherwise
- * NULL
+ * threads_process() - return the name of a process's latest program. If the program is unknown,
+ * return the name of the first thread, if samples, switches or instruction trace name that thread;
+ * otherwise NULL
  */
 const char *threads_process(const struct meta *meta, int64_t pid);
 

@@ -17,7 +17,7 @@ struct frame {
 	uint64_t	function;
 	uint64_t	back;
 	uint64_t	site;		/* call site, in the same form as in records */
-	const struct block *before;	/* for a signal handler: the owner's earlier @last */
+	const struct block *before;	/* for a signal handler: the owner's @last before it */
 	bool		handler;
 	bool		jumped;		/* entered by a tail call, replacing another call */
 	bool		unseen;		/* the caller's code is in no file */
@@ -144,7 +144,7 @@ void owners_switched(struct flows *flows, struct track *track, const struct flow
  */
 void owners_skipped(struct flows *flows, struct track *track);
 
-/** flows_leave() - end the running thread's calls until @depth of them are open */
+/** flows_leave() - end the running thread's calls until only @depth of them are open */
 void flows_leave(struct flows *flows, struct track *track, const struct flow_place *place,
 		 uint32_t depth);
 
@@ -159,7 +159,7 @@ void ran_call(struct flows *flows, struct track *track, const struct flow_place 
 /** ran_until() - pass on the number of instructions that have been executed up to this place */
 void ran_until(struct flows *flows, struct track *track, const struct flow_place *place);
 
-/** ran_missing() - record that instructions of a thread are missing here */
+/** ran_missing() - record that some of a thread's instructions are missing here */
 void ran_missing(struct flows *flows, struct track *track, const struct flow_place *place);
 
 #endif /* SIFIVE_TRACE_TRACK_H */

@@ -116,8 +116,8 @@ static void weigh_subtrees(struct tree *tree)
 }
 
 /*
- * Return the weight that at most a third of the nodes exceed. It is determined one byte at a time,
- * beginning with the most significant one.
+ * Return the weight that at most a third of the nodes exceed. The weight is determined one byte at
+ * a time, beginning with the most significant one.
  */
 static uint64_t least_weight(const struct tree *tree)
 {
@@ -149,7 +149,7 @@ static void add_counts(struct tree *tree, uint32_t to, uint32_t from, bool total
 		sum[c] += add[c];
 }
 
-/* Add the costs of a node to its caller or, if @beside is set, to a sibling. */
+/* Add a node's costs to its caller or, if @beside is set, to a sibling. */
 static void fold(struct tree *tree, uint32_t to, uint32_t from, bool beside)
 {
 	struct tree_node *sum = &tree->node[to];
@@ -255,7 +255,7 @@ static void move_frames(const struct pruning *pruning)
 	}
 }
 
-/* Free nodes other than @keep, whose new index is returned. */
+/* Free nodes other than @keep, and return the new index of @keep. */
 static uint32_t prune(struct tree *tree, uint32_t keep)
 {
 	struct pruning pruning = { .tree = tree };
@@ -285,7 +285,7 @@ static uint32_t prune(struct tree *tree, uint32_t keep)
 
 /* ---- calls ------------------------------------------------------------- */
 
-/* Return the node, or @parent with NO_NODE if no node is free. */
+/* Return the node, or @parent plus NO_NODE if no node is free. */
 static uint64_t child(struct tree *tree, uint32_t parent, uint32_t function)
 {
 	unsigned int wanted = analysis_counters(tree->analysis)->count;
@@ -489,7 +489,7 @@ void tree_finish(struct tree *tree, int weight)
 		tree->node[i].child = TREE_NONE;
 		tree->node[i].next = TREE_NONE;
 	}
-	/* The costs of the root and of threads are the sums of the costs of their children. */
+	/* The costs of the root and of each thread are the sums of their children's costs. */
 	for (i = tree->nodes - 1; i; i--) {
 		struct tree_node *parent = &tree->node[tree->node[i].parent];
 		uint64_t *from = costs_of(&tree->costs, i);

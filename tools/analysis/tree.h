@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Builds a trace's call tree, which has a node for each call path, with its number of calls and its
- * cost.
+ * Builds a trace's call tree. The node of a call path contains the number of calls and their cost.
  */
 #ifndef SIFIVE_TRACE_TREE_H
 #define SIFIVE_TRACE_TREE_H
@@ -22,7 +21,7 @@
  * @depth:	number of enclosing calls, or 0 for a function without a caller
  * @parent:	node of the caller
  * @child:	most expensive callee, or TREE_NONE
- * @next:	next callee of its parent, or TREE_NONE
+ * @next:	next callee of @parent, or TREE_NONE
  * @untimed:	set if some calls have no time
  * @inferred:	set if some calls have an inferred time
  * @self_inferred: set if some calls have an inferred self time

@@ -18,7 +18,7 @@
  * struct event - an event that takes turns with others
  * @known:	set if its counter and turn are known
  * @column:	column of its counts
- * @turns:	turns of threads in which it was counted
+ * @turns:	number of threads' turns in which it was counted
  * @count, @cycles: sums over these turns
  * @squares, @products, @cycles_squared: sums of count^2, count * cycles and cycles^2
  */
@@ -176,7 +176,7 @@ void turns_end(struct turns *turns, struct turns_last *last)
 	memset(last->count, 0, sizeof(last->count));
 }
 
-/* Return the lowest bit of the turn in counter @i of a record. */
+/* Return the lowest bit of the turn number in counter @i of a record. */
 static unsigned int shift_of(const struct perfrec_record *record, unsigned int i)
 {
 	const unsigned int width = record->header->counter[i].width;

@@ -19,15 +19,13 @@
 
 struct turns;
 
-/*
- * Counter values of a thread's or stream's previous record, to compare with those of the next one.
- */
+/* Counter values of a thread's or stream's previous record, for comparison with the next record. */
 struct turns_last {
 	bool		known;
 	bool		timed;
 	uint64_t	time;
 	uint64_t	value[PERFREC_COUNTERS];	/* values by counter number */
-	/* Since the turn began; private to turns.c. */
+	/* The current turn; private to turns.c. */
 	uint64_t	period;
 	double		cycles;
 	double		count[PERFREC_COUNTERS];	/* counts by event */
@@ -48,14 +46,14 @@ struct turns_estimate {
  * turns_new() - create the columns of the events that take turns
  * @counters:	the columns are added here; its side-car file names the events
  *
- * Return: NULL if there are none, or if out of memory.
+ * Return: NULL if no events take turns, or if out of memory.
  */
 struct turns *turns_new(struct counters *counters);
 
 /** turns_free() - free the columns; NULL is allowed */
 void turns_free(struct turns *turns);
 
-/** turns_in() - return the number of events of a trace that take turns */
+/** turns_in() - return the number of a trace's events that take turns */
 unsigned int turns_in(const struct meta *meta);
 
 /**
@@ -67,7 +65,7 @@ bool turns_refuse(const struct input *input, const char *option);
 
 /**
  * turns_count() - compute the counts since the previous record, @last
- * @last:	the previous record of the thread, or of the stream if counts are per hart; updated
+ * @last:	the thread's previous record, or the stream's if counts are per hart; updated
  * @whole:	the differences from the previous record's counts are valid, apart from turns
  * @cycles:	cycles between the two records, valid if @whole is set
  * @shown:	whether the estimates include these counts
