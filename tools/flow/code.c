@@ -19,9 +19,7 @@
 #define CHUNK_BITS	10
 #define CHUNK		(1u << CHUNK_BITS)
 
-/*
- * A range of a file's code, read into memory: @bytes bytes that begin at the file's address @start.
- */
+/* A range of a file's code in memory: @bytes bytes that begin at the file's address @start. */
 struct segment {
 	uint64_t	start;
 	uint64_t	bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Reads the code executed in a trace from the ELF files of the trace's objects, divided into
+ * Reads the code executed in a trace from the ELF files of the trace's objects, and divides it into
  * blocks. Each block is read once, when the flow first reaches it.
  */
 #ifndef SIFIVE_TRACE_CODE_H
@@ -12,7 +12,7 @@
 #include "instruction.h"
 #include "symbols.h"
 
-/* Limits: instructions of a block, number of blocks, and bytes of code of all files. */
+/* Limits: instructions per block, number of blocks, and total bytes of code. */
 #define CODE_INSTRUCTIONS_MAX	512
 #define CODE_BLOCKS_MAX		(1u << 20)
 #define CODE_BYTES_MAX		(256ull << 20)
@@ -21,7 +21,7 @@
  * struct block - instructions that are executed one after another
  * @start:	address of the first instruction
  * @code:	bytes of the instructions
- * @target:	target of the last instruction, if it is direct or @loaded
+ * @target:	target of the last instruction, if the target is direct or @loaded
  * @halfwords:	length of all instructions
  * @instructions: number of instructions
  * @last:	length of the last instruction, in halfwords
@@ -56,7 +56,7 @@ static inline uint64_t block_end(const struct block *block)
 	return block->start + 2 * block->halfwords;
 }
 
-/** block_length() - return the length of a block's instruction at halfword @at, in halfwords */
+/** block_length() - return the length, in halfwords, of a block's instruction at halfword @at */
 static inline unsigned int block_length(const struct block *block, unsigned int at)
 {
 	return instruction_halfwords((uint16_t)(block->code[2 * at] |
@@ -158,7 +158,7 @@ uint32_t code_blocks(const struct code *code);
 /** code_get() - return block number @id */
 struct block *code_get(const struct code *code, uint32_t id);
 
-/** code_full() - return whether blocks are missing because of the limit, or for lack of memory */
+/** code_full() - return whether blocks are missing because of the limit or a lack of memory */
 bool code_full(const struct code *code);
 
 struct block *code_find(struct code *code, uint64_t address, struct block **link);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Handles sources, their queues, and gaps: see flow.h. */
+/* Handles sources, queues and gaps: see flow.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,9 +22,9 @@
 #define TCODE_VENDOR_LAST	62
 
 /*
- * A source: its waiting messages, its path as far as it has been checked, and its path as far as it
- * has been shown. @starts: the latest message shown is the Sync message that starts the flow.
- * @named: an Ownership message has followed the latest Sync message for tracing on.
+ * A source: its waiting messages, the checked part of its path, and the part that has been shown.
+ * @starts: the latest message shown is the Sync message that starts the flow.
+ * @named: an Ownership message has followed the latest SYNC_ENABLE message.
  */
 struct source {
 	struct walk		checked;
@@ -296,10 +296,7 @@ static void follow(struct flow *flow, struct source *source, struct walk_message
 	show(flow, source, source->waiting);
 }
 
-/*
- * Called for a TCODE that N-Trace does not define, because of damage, or because it is
- * vendor-defined.
- */
+/* Called for a TCODE that N-Trace does not define: it is damaged or vendor-defined. */
 static int unknown(struct flow *flow, const struct nexus_message *message)
 {
 	struct source *source = flow->source[message->src];

@@ -5,11 +5,11 @@
  *
  * A source's flow is known after its first Sync message. Later flow is held back until the next
  * Sync message confirms it, or until tracing stops: a message that contradicts the code shows that
- * bytes before it are damaged, but not which ones. After a contradiction, the flow that was held
- * back becomes a gap, and the flow continues at the next Sync message. Thus every instruction
- * between two gaps was executed, and none are missing. If a thread continues on another source
- * before a Sync message has confirmed its last instructions on this one, they are shown without
- * confirmation.
+ * bytes before it are damaged, but not which bytes. After a contradiction, the flow that was held
+ * back becomes a gap, and the flow continues at the next Sync message. Thus every instruction shown
+ * between two gaps was executed, and no executed instruction is missing between them. If a thread
+ * continues on another source before a Sync message has confirmed its last instructions on this
+ * source, those instructions are shown without confirmation.
  *
  *	messages ─▶ queue ─▶ checked ─▶ at a Sync: shown
  */
@@ -24,11 +24,11 @@
 #include "code.h"
 
 /*
- * Maximum number of waiting messages of a source. If more arrive, the oldest are shown without
+ * Maximum number of waiting messages per source. If more arrive, the oldest are shown without
  * waiting for a Sync message.
  */
 #define FLOW_QUEUE		1024
-/* Maximum number of return addresses in an encoder's call stack; older ones are discarded. */
+/* Maximum number of return addresses in an encoder's call stack; older addresses are discarded. */
 #define FLOW_STACK		1023
 
 /* Reasons why instructions are missing. */
@@ -76,7 +76,7 @@ struct flow_event {
 };
 
 /**
- * struct flow_run - executed instructions of a block
+ * struct flow_run - instructions executed in a block
  * @block:	the block
  * @from, @to:	the range of the block's halfwords, excluding @to
  * @times:	number of consecutive executions

@@ -55,7 +55,7 @@ struct instruction {
  * @rv32:	the code is RV32
  * @instruction: the result
  *
- * Return: its length in halfwords, or 0 if it extends beyond @size bytes.
+ * Return: the instruction's length in halfwords, or 0 if it extends beyond @size bytes.
  */
 unsigned int instruction_read(const uint8_t *code, size_t size, uint64_t address,
 			      bool rv32, struct instruction *instruction);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Places records in the flow of instructions: see joined.h. */
+/* Places records in the instruction flow: see joined.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,15 +7,12 @@
 #include "joined.h"
 #include "trace.h"
 
-/*
- * Maximum number of waiting messages of a source; each record before the oldest of them is
- * complete.
- */
+/* Maximum number of waiting messages per source; each record before the oldest one is complete. */
 #define WAITING		(3 * TRACE_SETTLE_BRANCHES)
-/* Maximum number of waiting records of all sources; in some traces, the flow never reaches them. */
+/* Maximum number of waiting records, over all sources; the flow may never reach some of them. */
 #define RECORDS_MAX	8192
 
-/* A copy of a header, because the decoder keeps only a stream's newest ones. */
+/* A copy of a header, because the decoder keeps only a stream's newest headers. */
 struct kept {
 	struct perfrec_header	header;
 	unsigned int		users;
@@ -36,7 +33,7 @@ struct pending {
  * @oldest, @newest: waiting records, ordered by place
  * @latest:	header of each channel's latest record
  * @context:	the latest Ownership message's context
- * @leaving:	the context before that one, or 0 if none of its instructions are waiting
+ * @leaving:	the context before @context, or 0 if none of its instructions are waiting
  * @shown:	file offset of the latest run or event
  * @held:	file offset at which instruction trace stopped within an incomplete record, or 0
  */
@@ -289,8 +286,8 @@ static bool is_of_flow(const struct nexus_message *message)
 }
 
 /*
- * Return whether the thread was switched out, or may have been in lost messages, so that it may
- * continue on another source.
+ * Return whether the thread may continue on another source: it was switched out, or lost messages
+ * may contain the switch.
  */
 static bool is_end(const struct nexus_message *message)
 {
@@ -299,7 +296,7 @@ static bool is_end(const struct nexus_message *message)
 
 /*
  * Follow the flow of a source that the thread has left. The thread's last instructions there, at
- * the end of the kernel's switch, are in the part of the next thread.
+ * the end of the kernel's switch, are in the next thread's part.
  */
 static int follow_left(struct joined *joined, unsigned int src)
 {

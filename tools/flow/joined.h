@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Places the records of a trace in the flow of its instructions. The encoder sends records and
- * messages in order: the instructions that a source's message shows were executed after the records
- * that precede the message, and before those that follow it. The instructions of a message cannot
- * be divided, so a record that was written among them is placed before all of them.
+ * Places a trace's records in its instruction flow. The encoder sends records and messages in
+ * order: the instructions in a source's message were executed after the records that precede the
+ * message, and before the records that follow it. A message's instructions cannot be divided, so a
+ * record that was written among them is placed before all of them.
  *
  *	messages ─▶ wait ─▶ flow ─┬▶ run, event
  *	records ──▶ wait ─────────┴▶ record
@@ -20,8 +20,8 @@
  * struct joined_ops - the consumer's callbacks
  * @flow:	callbacks for the flow, see flow.h
  * @record:	a record, valid during the call. Its position in its source's flow is exact unless
- *		@misplaced is set, because too many records were waiting, or the flow was shown
- *		before the record was complete
+ *		@misplaced is set: too many records were waiting, or the flow was shown before the
+ *		record was complete
  */
 struct joined_ops {
 	struct flow_ops	flow;
@@ -45,7 +45,7 @@ struct joined *joined_new(struct code *code, const struct joined_ops *ops, void 
 void joined_free(struct joined *joined);
 
 /**
- * joined_message() - process the trace's next message other than a store, like flow_message()
+ * joined_message() - process the trace's next message other than a store, as flow_message() does
  *
  * Return: 0, or -ENOMEM.
  */

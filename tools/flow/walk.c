@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Walks a source's messages through its code: see walk.h. */
+/* Follows a source's path through the code: see walk.h. */
 #include <string.h>
 
 #include "walk.h"
@@ -114,8 +114,8 @@ static enum step leave_out(struct walk *walk, bool show, uint64_t address)
 }
 
 /*
- * Called when the source enters the page where the kernel executes probed instructions. Like the
- * kernel, the page is omitted.
+ * Called when the source enters the page where the kernel executes probed instructions. The page is
+ * omitted, like the kernel's code.
  */
 static enum step go_to_probe(struct walk *walk, bool show)
 {
@@ -143,7 +143,7 @@ static enum step go_without_code(struct walk *walk, bool show, uint64_t address)
 	if (walk->state == WALK_AWAY && walk->away == FLOW_GAP_LEFT_OUT && walk->firmware &&
 	    !walk->unknown)
 		return STEP_AWAY;
-	/* After a loss, the source may instead be in the firmware, whose addresses are unknown. */
+	/* After a loss, @address may be in the firmware, whose address range is unknown. */
 	return go_away(walk, show, kernel ? FLOW_GAP_KERNEL : FLOW_GAP_NO_CODE,
 		       calls == META_CALLS_ALL || walk->state == WALK_ON, address);
 }
@@ -169,10 +169,10 @@ static bool is_trampoline(uint64_t trampoline, uint64_t address)
 }
 
 /*
- * Prepare for the kernel's return to user mode. It returns to the trapped code, or starts a signal
- * handler, which returns to the trampoline although the trampoline has not called it. After the
- * trampoline, the kernel returns to the interrupted code. If the trampoline's address is unknown,
- * either case is possible, so all calls are discarded.
+ * Prepare for the kernel's return to user mode. The kernel returns to the trapped code, or starts a
+ * signal handler, which returns to the trampoline although the trampoline has not called it. After
+ * the trampoline, the kernel returns to the interrupted code. If the trampoline's address is
+ * unknown, either case is possible, so all calls are discarded.
  */
 static void expect_return(struct walk *walk, uint64_t address)
 {
@@ -288,7 +288,7 @@ static inline enum step infer(struct walk *walk, bool show)
 	}
 }
 
-/* Return whether only a message can contain the address to which the latest instruction led. */
+/* Return whether the address to which the latest instruction led can be found only in a message. */
 static bool is_explicit(const struct walk *walk)
 {
 	unsigned int kind = walk->block->kind;
@@ -439,7 +439,7 @@ static bool is_at(const struct walk *walk, uint64_t *address)
 	return walk->into < walk->block->halfwords;
 }
 
-/* Walk from the end of a block to the next block, if the code determines which one follows. */
+/* Walk from the end of a block to the next block, if the code determines which block follows. */
 static enum step settle(struct walk *walk, bool show)
 {
 	if (walk->into < walk->block->halfwords)

@@ -41,8 +41,8 @@ struct walk_message {
  * @state:	enum walk_state
  * @mode:	enum flow_mode
  * @block:	current block, in state WALK_ON
- * @into:	number of halfwords of @block that were executed; if all were, the next block is
- *		undetermined
+ * @into:	number of halfwords of @block that were executed; if all were, the next block is not
+ *		yet determined
  * @reference:	the latest address sent
  * @balance:	number of halfwords that messages have announced, minus those walked
  * @called:	return addresses for implicit returns, a ring
@@ -100,7 +100,7 @@ enum walk_result {
  * walk_check() - walk one message
  * @message:	the message; its @halfwords are set
  *
- * Return: enum walk_result. After a contradiction the state is WALK_LOST.
+ * Return: enum walk_result. After a contradiction, the state is WALK_LOST.
  */
 enum walk_result walk_check(struct walk *walk, struct walk_message *message);
 

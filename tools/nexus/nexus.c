@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Decodes Nexus messages from the bytes of a SiFive trace encoder: see nexus.h. */
+/* Decodes the bytes from a SiFive trace encoder into Nexus messages: see nexus.h. */
 #include <endian.h>
 #include <errno.h>
 #include <string.h>
@@ -23,7 +23,7 @@
 /* Number of variable fields in the longest layout, including the timestamp. */
 #define VALUES_MAX	4
 
-/* Results of parse() without a message; otherwise, it returns the message's length. */
+/* Values that parse() returns instead of the length of a message. */
 #define PARSE_MORE	0
 #define PARSE_GAP(gap)	(-1 - (int)(gap))
 
@@ -568,8 +568,8 @@ bool nexus_store(const struct nexus_message *message, struct store *store)
 }
 
 /*
- * Sixteen slices. Bit n of @ends and of @stops is the low and the high bit of slice n's MSEO. @low
- * and @high are the packed MDO bits of eight slices each.
+ * Sixteen slices. Bit n of @ends is the low bit of slice n's MSEO; bit n of @stops is the high bit.
+ * @low and @high are the packed MDO bits of eight slices each.
  */
 struct slices {
 	unsigned int	ends;

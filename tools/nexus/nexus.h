@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Decodes the bytes of a SiFive trace encoder into Nexus messages.
+ * Decodes the bytes from a SiFive trace encoder into Nexus messages.
  *
  * Specification: IEEE-ISTO 5001 as used by SiFive's version 0 encoders and by
  * RISC-V N-Trace 1.0. One slice is one byte: MSEO in bits 1:0 (00 more of the
@@ -8,7 +8,7 @@
  * in bits 7:2, least significant bits first. 0xff between messages is idle.
  *
  * The decoder needs no memory beyond struct nexus, does not trust its input, and makes progress on
- * any input. Bytes outside messages are returned as a gap, with its offset.
+ * any input. Bytes outside messages are returned as a gap, with their offset.
  *
  *	nexus_init(&nexus, &options);
  *	while ((len = read(fd, buf, sizeof(buf))) > 0) {
@@ -61,7 +61,7 @@ enum nexus_ts_scheme {
 };
 
 /**
- * struct nexus_options - properties of the trace that its bytes do not contain
+ * struct nexus_options - properties of the trace that cannot be found in its bytes
  * @src_bits:	width of the SRC field, 0 (no field) to NEXUS_SRC_BITS_MAX
  * @ts_width:	width of a timestamp in bits, 1 to 64; 0 means NEXUS_TS_WIDTH_DEFAULT
  * @ts_scheme:	encoding of the time in messages without sync
@@ -92,13 +92,13 @@ enum nexus_gap {
 	NEXUS_GAP_MALFORMED,	/* fields do not match the TCODE */
 	NEXUS_GAP_TRUNCATED,	/* the input ended inside a message */
 	/*
-	 * Set in tools/trace, for a gap of 0 bytes: a store contradicts its record, so messages of
-	 * any source may be missing.
+	 * Set in tools/trace, for a gap of 0 bytes: a store contradicts its record, so messages
+	 * from any source may be missing.
 	 */
 	NEXUS_GAP_CONTRADICTED,
 	/*
 	 * Set in tools/trace, for a gap of 0 bytes: a timestamp contradicts an earlier one, so
-	 * messages of the source may be missing.
+	 * messages from its source may be missing.
 	 */
 	NEXUS_GAP_TIMES,
 };
@@ -277,8 +277,8 @@ void nexus_end(struct nexus *nexus);
  * to all sources.
  *
  * In the XOR scheme, time never goes back, so the highest bit that a timestamp changes must have
- * been 0 before. If it was 1, that bit of the clock is corrected, and the source's later times are
- * inferred. Only the top bit can change to 0, when the time wraps.
+ * been 0 in the previous time. If it was 1, that bit is corrected in the source's clock, and the
+ * source's later times are inferred. Only the top bit can change to 0, when the time wraps.
  *
  * Return: NEXUS_MESSAGE, NEXUS_GAP, or NEXUS_MORE once the chunk is used up.
  */
@@ -321,7 +321,7 @@ static inline bool nexus_is_branch(const struct nexus_message *message)
 /**
  * nexus_encode() - write a message
  * @nexus:	initialised with the options of the output
- * @message:	a message of a known layout; only its TCODE, source, fields and flags are used
+ * @message:	a message with a known layout; only its TCODE, source, fields and flags are used
  * @timestamp:	value of the timestamp field, if NEXUS_TIMESTAMP is set
  * @to:		buffer of NEXUS_ENCODED_MAX bytes
  *
@@ -345,7 +345,7 @@ size_t nexus_encode(const struct nexus *nexus, const struct nexus_message *messa
  * 2 or 3 for a store of 4, 2 or 1 bytes. A store with an invalid offset is returned with a size
  * of 0 bytes.
  *
- * Return: false unless it is a Data Acquisition message of a valid channel.
+ * Return: false unless the message is a Data Acquisition message on a valid channel.
  */
 bool nexus_store(const struct nexus_message *message, struct store *store);
 

@@ -21,8 +21,8 @@ uint64_t cause_time(const struct input *input, uint64_t ticks, uint64_t near);
 /**
  * cause_gap() - determine the start and end of a gap in the side-car file
  * @number:	number of the gap, from 0
- * @begin, @end: set to its times in ticks: the latest possible ones before the next gap or, for the
- *		last gap, those nearest to the end of the trace
+ * @begin, @end: set to the gap's times in ticks: the latest possible times before the next gap or,
+ *		for the last gap, the times nearest to the end of the trace
  *
  * Return: false if the times are unknown.
  */

@@ -43,8 +43,8 @@ void clocks_break(struct clocks *clocks, const struct nexus *nexus, int src, uin
 }
 
 /*
- * The queued stores of one source in which @bit may be wrong: from the latest store back to the
- * last time step whose highest changed bit is @bit, or to a lost timestamp.
+ * A source's queued stores in which @bit may be wrong: from the latest store back to the last time
+ * step whose highest changed bit is @bit, or to a lost timestamp.
  */
 struct window {
 	struct clocks	*clocks;
@@ -100,8 +100,8 @@ static void doubt(const struct window *window)
 }
 
 /*
- * Find the store with the damaged timestamp. If the bit is flipped in all stores from there up to
- * the contradiction, two time steps change: the first and the last. Time must not go back in
+ * Find the store with the damaged timestamp. If the bit is flipped in all stores from that store up
+ * to the contradiction, two time steps change: the first and the last. Time must not go back in
  * either. Choose the store that minimises the longer of the two, or return window->end if the
  * message at the contradiction itself is damaged.
  */
@@ -288,7 +288,7 @@ static uint64_t unwrap(struct clocks *clocks, uint64_t *lacks, uint64_t *time)
 	return *lacks;
 }
 
-/* Return the latest time of all sources. */
+/* Return the latest time among all sources. */
 static uint64_t latest_clock(const struct nexus *nexus)
 {
 	uint64_t latest = 0;
@@ -373,10 +373,10 @@ static void end_stretch(const struct nexus *nexus, struct clocks_stretch *stretc
 }
 
 /*
- * Compare the other sources with the source of the latest time in @first. Those with earlier times
- * in @last contradict it; the remaining ones agree with it. If none agrees, the source's times
- * become doubtful. If one agrees, or if only one contradicts it, the times of the contradicting
- * sources become doubtful.
+ * Compare the latest time in @first with the times of the other sources in @last. A source with an
+ * earlier time contradicts it; the remaining sources agree with it. If no source agrees, the times
+ * of the source with the latest time become doubtful. If any source agrees, or if only one
+ * contradicts it, the times of the contradicting sources become doubtful.
  */
 static void compare_stretches(struct clocks *clocks, struct nexus *nexus,
 			      const struct clocks_stretch *first,

@@ -78,7 +78,7 @@ void clocks_shift(struct clocks *clocks, size_t count, unsigned int events);
 /**
  * clocks_break() - record that a source may have lost a timestamp
  * @nexus:	decoder; if @src is -1, it must not have decoded anything after the lost bytes
- * @src:	source of an Error message, or -1 if bytes of any source may be lost
+ * @src:	source of an Error message, or -1 if bytes from any source may be lost
  * @offset:	offset in the file
  */
 void clocks_break(struct clocks *clocks, const struct nexus *nexus, int src, uint64_t offset);
@@ -89,14 +89,14 @@ void clocks_break(struct clocks *clocks, const struct nexus *nexus, int src, uin
  * @message:	a message with NEXUS_CONTRARY, which follows those in the queue
  *
  * A bit of the source's time was wrong just before @message. If the source may have lost a
- * timestamp, the bit has been wrong since then. If the times would then precede that loss, higher
- * bits were wrong, too; they are corrected in the queue, @message and the decoder's clock.
- * Otherwise a timestamp itself is damaged, in one of the messages since the bit was last the
- * highest to change. All times since then are marked as inferred, and the bit is corrected from the
- * message for which the resulting time steps are shortest.
+ * timestamp, the bit has been wrong since that loss. If the corrected times precede the loss,
+ * higher bits were wrong, too; they are corrected in the queue, @message and the decoder's clock.
+ * Otherwise, a timestamp is damaged, in one of the messages since the bit was last the highest to
+ * change. All times since then are marked as inferred, and the bit is corrected from the message
+ * for which the resulting time steps are shortest.
  *
- * Messages of the source may be missing there, so a gap is queued before the first doubtful time, if
- * there is room.
+ * Messages from the source may be missing there, so a gap is queued before the first doubtful time,
+ * if there is room.
  */
 void clocks_correct(struct clocks *clocks, struct nexus *nexus, struct nexus_message *message);
 
@@ -124,8 +124,8 @@ void clocks_unwrap(struct clocks *clocks, struct nexus *nexus);
  * @nexus:	decoder of the queued messages
  *
  * A message at least RING_SKEW bytes after another one in the file was sent later. If the times of
- * two sources contradict this order, and other sources agree with one of the two, the clock of the
- * other one is wrong. If no source agrees with either, both clocks may be wrong. Queued and later
+ * two sources contradict this order, and other sources agree with only one of the two clocks, the
+ * other clock is wrong. If no source agrees with either clock, both may be wrong. Queued and later
  * times of a source whose clock may be wrong are marked as inferred.
  */
 void clocks_compare(struct clocks *clocks, struct nexus *nexus);
@@ -142,16 +142,15 @@ void clocks_end(struct clocks *clocks);
 
 /**
  * clocks_recover() - recover the clocks after damaged bytes
- * @nexus:	decoder in its state after the damaged bytes, to which the following bytes have been
- *		fed
+ * @nexus:	decoder, which has skipped the damaged bytes and has been fed the following bytes
  * @bytes:	the damaged bytes: unknown or malformed messages
  * @length:	number of @bytes
  * @words:	number of previous stores, by channel
  *
  * Candidates are the unchanged clocks, and the clocks after decoding @bytes with one bit flipped,
  * for each flip that yields whole messages. The candidate that makes the times of the following
- * messages most plausible is used. Messages in the damaged bytes are not passed on, because they
- * may be damaged elsewhere. Later times are marked as inferred.
+ * messages most plausible is used. Messages in the damaged bytes are not passed on, because their
+ * other fields may also be damaged. Later times are marked as inferred.
  *
  * Return: number of bytes after @bytes to skip as part of a damaged message, or -1 if no flipped
  * bit explains the following messages better than the unchanged clocks.

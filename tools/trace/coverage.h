@@ -59,7 +59,8 @@ uint64_t coverage_lost(const struct input *input);
 
 /**
  * coverage_dropped() - return the number of records that programs dropped: the count in the
- * side-car file, which may be missing or too early, or that in the trace's marks if it is higher
+ * side-car file, which may be missing or out of date, or the sum of the trace's marks if that is
+ * higher
  */
 uint64_t coverage_dropped(const struct input *input);
 

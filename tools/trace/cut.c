@@ -133,8 +133,8 @@ static bool is_magic(const struct store *store)
 }
 
 /*
- * After a discarded record, keep only the latest store, or the two latest if they may begin a
- * header.
+ * After a discarded record, keep only the latest store, or the two latest stores if they may begin
+ * a header.
  */
 static void drop_words(struct stream *stream)
 {
@@ -166,8 +166,8 @@ static void keep_mark(struct stream *stream)
 }
 
 /*
- * In a stream without a header, keep only the latest stores, which may begin a record of a context
- * switch (switches.h).
+ * In a stream without a header, keep only the latest stores, which may begin a context-switch
+ * record (switches.h).
  */
 static void drop_others(struct stream *stream)
 {
@@ -214,7 +214,7 @@ static int on_store(struct cut *cut, const struct store *store)
 	return error ? -1 : 0;
 }
 
-/* Called if messages of source @src, or of all sources if it is -1, are missing. */
+/* Called if messages from source @src, or from all sources if @src is -1, are missing. */
 static void lose(struct cut *cut, int src)
 {
 	unsigned int source, channel;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Follows a trace while it is recorded in pieces, to save the state of earlier pieces that the
- * reader of a piece needs. resume.h is the counterpart in the reader.
+ * Follows a trace while it is recorded in pieces, to save the state from earlier pieces that is
+ * needed to read a piece. resume.h is the counterpart in the reader.
  */
 #ifndef SIFIVE_TRACE_CUT_H
 #define SIFIVE_TRACE_CUT_H

@@ -19,7 +19,7 @@
 #define AHEAD_UNKNOWN	(128u << 10)
 /*
  * A source's first time is confirmed once the source's time has advanced by this multiple of the
- * distance from the start of the capture, or from another source's first time.
+ * first time's distance from the start of the capture, or from another source's first time.
  */
 #define ENOUGH		8
 
@@ -29,7 +29,7 @@
  * @done:	that time is confirmed or contradicted
  * @first:	its first absolute time
  * @last:	its latest time
- * @enough:	ticks by which @last must exceed @first to confirm it
+ * @enough:	ticks by which @last must exceed @first to confirm @first
  * @confirmed:	bits that were the highest to change in a step
  */
 struct sight {

@@ -40,9 +40,9 @@ void head_init(struct head *head, const struct meta *meta, uint64_t mask);
  * @fd:		the trace, a seekable file
  *
  * In the XOR scheme, a wrong bit contradicts the first later timestamp in which it is the highest
- * bit to change. By then, the affected records may have been passed on long ago. Reading ends once
- * each source's time has advanced by a multiple of its distance from the start of the capture, or
- * from other sources' first times, because no higher bit can be wrong.
+ * bit to change. The affected records may have been passed on long before that timestamp. Reading
+ * ends once each source's time has advanced by a multiple of its distance from the start of the
+ * capture, or from other sources' first times, because no higher bit can be wrong.
  *
  * Return: 0, or -1 with errno for a read error or lack of memory.
  */

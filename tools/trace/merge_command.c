@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * sifive-trace merge: merges the traces of a recording's sinks into a trace with its
- * side-car file.
+ * sifive-trace merge: merges the traces of a recording's sinks into one trace with a side-car file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -72,7 +71,7 @@ static int make_file(char *name, size_t size, const char *path)
 	return 0;
 }
 
-/* Copy the names of the kernel's functions to a new file, which only the user may read. */
+/* Copy the kernel's function names to a new file that only its owner may read. */
 static int write_names(int from, const char *from_path, const char *path)
 {
 	const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -94,8 +93,8 @@ static int write_names(int from, const char *from_path, const char *path)
 }
 
 /*
- * Copy the names of the kernel's functions from the first input that has them. An existing file of
- * names next to the output is replaced or removed, because it may be from another kernel.
+ * Copy the kernel's function names from the first input that has them. An existing file of names
+ * next to the output is replaced or removed, because it may be from another kernel.
  */
 static int copy_names(char **paths, const char *output)
 {
@@ -128,7 +127,10 @@ static int write_both(struct merge *merge, const char *trace, const char *meta)
 	snprintf(final, sizeof(final), "%s.meta", merge->output);
 	if (write_trace(merge, trace) || write_meta(merge, meta))
 		return -1;
-	/* A trace without a side-car file is better than one with the file of another trace. */
+	/*
+	 * A trace without a side-car file is better than a trace with the side-car file of another
+	 * trace.
+	 */
 	unlink(final);
 	return put_in_place(trace, merge->output) || put_in_place(meta, final) ? -1 : 0;
 }

@@ -234,7 +234,7 @@ static bool lacks_bytes(const struct input *in)
 	return true;
 }
 
-/* Add up the counts that are per sink; the others apply to the session. */
+/* Add up the counts that are per sink; the other counts apply to the session. */
 static void merge_coverage(const struct merge *merge, struct json_object *to)
 {
 	static const char * const sums[] = { "buffer", "gaps", "gap_bytes", NULL };
@@ -246,7 +246,7 @@ static void merge_coverage(const struct merge *merge, struct json_object *to)
 	for (i = 0; flags[i]; i++)
 		add(to, flags[i], json_object_new_boolean(any(merge, flags[i])));
 	add(to, "bytes", json_object_new_uint64(merge->bytes));
-	/* The times of gaps are those of their trace's clock. */
+	/* A gap's times are on the clock of the trace that contains it. */
 	json_object_object_del(to, "missing");
 }
 
@@ -262,8 +262,8 @@ static void merge_utc(const struct merge *merge, struct json_object *to)
 }
 
 /*
- * Convert the last trace's side-car file into the merged trace's. It was written last, so its data
- * on threads and losses is the most complete.
+ * Convert the last trace's side-car file into the merged trace's. The last trace's file was written
+ * last, so its data on threads and losses is the most complete.
  */
 const char *merge_meta(struct merge *merge)
 {

@@ -56,8 +56,8 @@ static int queue_event(struct trace *trace, enum nexus_item item,
 }
 
 /*
- * Search damaged bytes for timestamps, and skip following bytes that belong to a damaged message.
- * Return whether a flipped bit explains the damage.
+ * Search damaged bytes for timestamps, and skip the bytes after them that belong to a damaged
+ * message. Return whether a flipped bit explains the damage.
  */
 static bool recover(struct trace *trace, struct nexus_message *damaged)
 {

@@ -110,7 +110,7 @@
 /* Advice for an invalid side-car file. */
 #define META_ADVICE	"fix it, delete it, name another with --meta, or read without it: --meta none"
 
-/* Maximum size of a list of generated functions, and of all lists of a recording together. */
+/* Maximum size of a list of generated functions, and of all of a recording's lists together. */
 #define META_LIST_BYTES_MAX	(64u << 20)
 #define META_LISTS_BYTES_MAX	(256u << 20)
 
@@ -273,8 +273,8 @@ struct meta_lost {
 };
 
 /*
- * A time of the trace, which wraps like a timestamp, and the same time in nanoseconds of another
- * clock, for @utc since the Epoch. Both are 0 if unknown.
+ * A time of the trace, which wraps like a timestamp, and the same time on another clock, in
+ * nanoseconds; for @utc, since the Epoch. Both are 0 if unknown.
  */
 struct meta_utc {
 	uint64_t	time;
@@ -316,8 +316,8 @@ struct meta_rest {
  * struct meta - contents of a side-car file; -1, 0 or NULL for missing values
  * @hart_counts: set if counts are per hart according to the file
  * @turn_us:	length of a turn in microseconds, or 0 if unknown
- * @switches:	channel of the records of context switches
- * @encoders:	number of encoders in the capture, of all sinks; valid with @switches; 0 if unknown
+ * @switches:	channel of the context-switch records
+ * @encoders:	number of encoders of all sinks in the capture, if @switches is set; 0 if unknown
  * @flow:	set if the trace contains instruction trace
  * @calls:	enum meta_calls, if @flow is set
  * @files:	path of the directory of copies, or NULL if there is none

@@ -10,15 +10,15 @@
 struct output;
 
 /**
- * struct meta_part - the user's selection of recorded calls of each thread; if all members are 0,
- *		all calls are recorded
+ * struct meta_part - the user's selection of the calls to record in each thread; if all members are
+ *		0, all calls are recorded
  * @from:	fnmatch() pattern of the functions whose calls begin recording, or NULL for all
  *		calls
  * @to:		fnmatch() pattern of the functions whose calls end recording, or NULL to end at the
  *		return from the call that began recording
  * @depth:	depth up to which nested calls are recorded, or 0 for no limit
  * @function:	the @functions patterns of the functions that are recorded; if @functions is 0, all
- *		are
+ *		functions are recorded
  * @filter:	name of the file that selects functions, or NULL for all functions
  * @left_out:	number of functions that --auto-filter has excluded
  * @threshold:	duration in nanoseconds; readers leave out shorter calls

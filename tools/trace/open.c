@@ -12,7 +12,7 @@
 /* Number of skipped bytes to keep, because they may contain a header and its first record. */
 #define TAIL	(8u << 10)
 
-/* Number of further chunks to search if there are messages but no records. */
+/* Number of chunks to search after the first if there are messages but no records. */
 #define CHUNKS_AHEAD	16
 /*
  * Maximum size in bytes of a trace whose stores all fit in the queue, where times can be corrected.
@@ -110,7 +110,7 @@ static bool is_small(const struct trace *trace)
 
 /*
  * Reconstruct the state that a ring has overwritten. Any trace whose first time depends on an
- * earlier one is treated as a ring.
+ * earlier time is treated as a ring.
  */
 static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
 		       const struct meta *meta)

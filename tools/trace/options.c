@@ -153,7 +153,7 @@ const struct cli_option options_names[] = {
 	{ .name = NULL }
 };
 
-/* Return the number of CPUs on which this process may run. */
+/* Return the number of CPUs on which the calling process may run. */
 static int processors(void)
 {
 	cpu_set_t set;
@@ -206,7 +206,7 @@ static bool is_named_as_trace(const char *name)
 	return end && !*end;
 }
 
-/* Check and set the traces to merge, which include the first one. */
+/* Check and set the traces to merge, including the first trace. */
 static int add_parts(const struct cli_command *command, struct options *options, char **part,
 		     unsigned int parts)
 {
@@ -335,7 +335,7 @@ static bool is_pipe(const char *path)
 		!S_ISDIR(stat_buf.st_mode));
 }
 
-/* Find the times of the trace; @fd is that of a merged trace, or -1. Return an exit code. */
+/* Find the times of the trace; @fd is a merged trace's descriptor, or -1. Return an exit code. */
 static int find_span(const struct input *input, int fd, struct range_span *span)
 {
 	const struct options *options = input->options;
@@ -353,7 +353,7 @@ static int find_span(const struct input *input, int fd, struct range_span *span)
 	trace = trace_take(copy, options->path, &options->trace, &input->meta);
 	error = trace ? trace_span(trace, span) : -1;
 	trace_close(trace);
-	/* The copy shares its position with the original. */
+	/* The duplicate descriptor shares its file position with the original. */
 	if (!error && fd >= 0 && lseek(fd, 0, SEEK_SET)) {
 		report("%s: cannot read: %s", options->path, strerror(errno));
 		error = -1;

@@ -187,7 +187,7 @@ int input_open(struct input *input, const struct options *options);
 /**
  * input_nothing() - report that --time selects nothing
  * @what:	what the command shows: "records" or "instructions"
- * @span:	their times
+ * @span:	times of all of the trace's records or instructions
  */
 void input_nothing(const struct input *input, const char *what, const struct range_span *span);
 

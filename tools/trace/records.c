@@ -47,8 +47,8 @@ static void on_header(void *context, const struct perfrec_header *header)
 
 /*
  * Complete records of this channel on other sources. After a thread has migrated, its last record
- * on the previous source waits for one more word from that source, which may not arrive before the
- * thread migrates back.
+ * on the previous source waits for one more word from that source. That word may not arrive until
+ * the thread migrates back.
  */
 static void settle_others(struct trace *trace,
 			  const struct perfrec_record *record)
@@ -236,7 +236,7 @@ static void give_message(struct trace *trace, enum stages_item item,
 }
 
 /*
- * Return whether an event's time is absolute, so that later times of its source are not doubtful.
+ * Return whether an event's time is absolute, so that later times from its source are not doubtful.
  */
 static bool is_absolute(const struct clocks_event *event)
 {
@@ -308,7 +308,7 @@ void records_gap(struct trace *trace, const struct nexus_message *gap)
 	give_message(trace, STAGES_GAP, trace->ops->gap, gap);
 }
 
-/* Pass a store to the decoder of its channel. Return 0, or -ENOMEM. */
+/* Pass a store to the decoder for its channel. Return 0, or -ENOMEM. */
 static int on_store(struct trace *trace, const struct store *store)
 {
 	trace->stats.words[store->channel]++;
@@ -338,8 +338,8 @@ static bool is_unfinished(const struct trace *trace, unsigned int src)
 }
 
 /*
- * Handle a message of instruction trace: see TRACE_SETTLE_BRANCHES. Return whether the
- * instruction trace stops before a record is complete.
+ * Handle an instruction trace message: see TRACE_SETTLE_BRANCHES. Return whether the instruction
+ * trace stops before a record is complete.
  */
 static bool on_branch(struct trace *trace, const struct nexus_message *message)
 {

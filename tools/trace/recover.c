@@ -9,7 +9,7 @@
 /* Number of stores decoded per call. */
 #define STORES		64
 
-/* Implausibility of the times of messages; the first member that differs is decisive. */
+/* Implausibility of message times; the first member that differs is decisive. */
 struct doubt {
 	uint64_t	contradictions;
 	uint64_t	unsteady;	/* sum of differences between successive steps */

@@ -11,7 +11,7 @@
 
 #include "meta.h"
 
-/* Offset that identifies records of the previous piece. */
+/* Offset that identifies records from the previous piece. */
 #define RESUME_BEFORE	UINT64_MAX
 
 /** resume_clocks() - set the clocks; return whether the side-car file contains clocks */

@@ -79,7 +79,8 @@ bool ring_begins(const void *data, size_t length,
  * @limit:	upper limit for @last, at most the absolute time
  * @place:	@last, converted to a time near MIDDLE
  * @first:	the first time in the current stretch of the file
- * @latest:	the latest times of that stretch, of the one before it, and of all earlier ones
+ * @latest:	the latest times in the current stretch, in the previous stretch, and in all earlier
+ *		stretches
  * @excess:	maximum number of ticks by which its times exceed those of other sources that follow
  *		in the file
  */
@@ -152,10 +153,7 @@ static uint64_t latest(uint64_t value, uint64_t known, uint64_t limit,
 	uint64_t any = mask & ~known, less = 0;
 
 	if (value & (below ^ below >> 1)) {
-		/*
-		 * The highest bit in @below makes the time too late, so a higher bit must be
-		 * cleared.
-		 */
+		/* The highest bit in @below makes the time too late, so clear a higher bit. */
 		less = limit & any & ~below;
 		if (!less)
 			return value | any;
@@ -163,8 +161,8 @@ static uint64_t latest(uint64_t value, uint64_t known, uint64_t limit,
 		below = 2 * less - 1;
 	}
 	/*
-	 * Above the highest bit in @below, the time equals @limit. In that bit, it is less, so all
-	 * lower bits can be 1.
+	 * Above the highest bit in @below, the time equals @limit. That bit is 1 in @limit and 0 in
+	 * the time, so all lower bits of the time can be 1.
 	 */
 	return (limit & ~below) | ((value | any) & below & ~less);
 }
@@ -414,7 +412,9 @@ static bool put_earlier(struct pass *pass)
 		last = chain->last;
 		limit = (last - chain->excess) & pass->mask;
 		place_last(pass, src, limit);
-		/* If the clock has not wrapped, this time would be before its start at 0. */
+		/*
+		 * If the clock has not wrapped, this time would be before the clock's start at 0.
+		 */
 		if (!pass->wraps && (chain->excess > last || chain->last > limit))
 			give_up(pass, src);
 		changed = true;

@@ -54,7 +54,7 @@ struct ring_times {
  * Before its first absolute time, a source's messages show only which bits have changed: T_i = X ^
  * c_i, where c_i is known, but X, the time before the first message, is not. Times never go back.
  * The highest bit in which a time differs from the previous one is therefore 0 in the previous one,
- * which determines this bit of X. Bits above the highest one determined in this way did not change.
+ * which determines this bit of X. Bits above the highest bit determined in this way did not change.
  * They are taken from the absolute time: the source's last message is assumed to precede it as
  * closely as possible. Lower bits that were never the highest to change do not affect the order. If
  * a source's times would be later than those of other sources that follow in the file, they are

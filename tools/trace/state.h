@@ -27,8 +27,8 @@ struct trace {
 	/* By channel and source: whether a record or header has been completed. */
 	bool			begun[PERFREC_CHANNELS][PERFREC_SOURCES];
 	/*
-	 * By source: number of messages of instruction trace, and the offset up to which records
-	 * are complete.
+	 * By source: number of instruction trace messages, and the offset up to which records are
+	 * complete.
 	 */
 	uint64_t		branches[NEXUS_SOURCES];
 	uint64_t		settled[NEXUS_SOURCES];

@@ -351,8 +351,8 @@ static bool leaves_channels_out(const struct input *input)
 }
 
 /*
- * Return whether there are losses that --strict reports. These do not include bytes that a ring has
- * overwritten, records that the recording's limit cuts off, and data after the limit.
+ * Return whether there are losses that --strict reports. These losses do not include bytes that a
+ * ring has overwritten, records that the recording's limit cuts off, or data after the limit.
  */
 static bool is_lossy(const struct input *input)
 {

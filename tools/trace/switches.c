@@ -50,7 +50,7 @@ static bool follow(struct switches_begun *begun, unsigned int bytes, uint32_t va
 	return ends;
 }
 
-/* Return the record that the last stores of the previous piece begin, if any. */
+/* Return the record that the previous piece's last stores begin, if any. */
 static struct switches_begun begun_before(const char *stores)
 {
 	struct switches_begun begun = { 0 };

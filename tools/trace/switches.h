@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Decodes records of context switches: Documentation/trace-format.rst describes them. */
+/* Decodes context-switch records, which Documentation/trace-format.rst describes. */
 #ifndef SIFIVE_TRACE_SWITCHES_H
 #define SIFIVE_TRACE_SWITCHES_H
 
@@ -50,7 +50,7 @@ struct switches_begun {
 };
 
 /**
- * struct switches - decoder for records of context switches
+ * struct switches - decoder for context-switch records
  * @channel:	channel of the records, or -1 if there are none
  * @records:	number of complete records, without marks
  * @losses:	number of times that stores were not part of a record
@@ -72,7 +72,9 @@ void switches_init(struct switches *switches, const struct meta *meta);
 /** switches_push() - decode a store, if it is on the channel; returns 0 */
 int switches_push(struct switches *switches, const struct store *store);
 
-/** switches_lost() - record that stores of @src, or of all sources if -1, are missing */
+/**
+ * switches_lost() - record that stores from @src, or from all sources if @src is -1, are missing
+ */
 void switches_lost(struct switches *switches, int src);
 
 /** switches_is_call() - return whether a kind is a system call or its return */

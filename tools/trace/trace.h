@@ -55,10 +55,10 @@ struct trace_options {
  * struct trace_stats - statistics of a trace's content
  * @bytes:	size of the trace in bytes
  * @messages:	number of Nexus messages
- * @unknown:	number of messages of an unknown TCODE
+ * @unknown:	number of messages with an unknown TCODE
  * @errors:	number of Error messages, which indicate that the encoder lost messages
  * @ownership:	number of Ownership messages, which indicate that another context runs
- * @branches:	number of messages of instruction trace
+ * @branches:	number of instruction trace messages
  * @gaps:	number of ranges of bytes that are not a message
  * @gap_bytes:	number of bytes in gaps
  * @align_bytes: number of bytes before the first message of a ring buffer
@@ -81,7 +81,8 @@ struct trace_options {
  * @rootless:	number of records before such a header that are omitted, because they depend on
  *		overwritten records
  * @ring_words:	number of words of records that the beginning of a ring cuts off
- * @worked_out:	number of sources whose times before the first absolute one in a ring were inferred
+ * @worked_out:	number of sources whose times before their first absolute time in a ring were
+ *		inferred
  * @contrary:	number of sources whose inferred times contradict each other
  * @corrected:	number of times that a timestamp contradicted its source's clock
  * @disorders:	number of times that a source's times contradicted the order of the messages
@@ -90,14 +91,14 @@ struct trace_options {
  *		by an analysis or by decode
  * @left_out:	number of calls, parts of the instruction trace, and threads that an analysis left out
  * @flow_losses: number of gaps in the instruction flow because of contradictions or damage
- * @stamped:	set if messages of stores have timestamps
+ * @stamped:	set if store messages have timestamps
  * @absolute:	set if at least one message has an absolute timestamp
  * @first, @last: earliest known time of a record's first word, and latest known time of a record's
  *		last address, in ticks; no call is longer than the time between them
  * @timed:	number of records with a known time
  * @src_bits:	width of the SRC field that was used
  * @src_from:	origin of that width, as text
- * @switches:	number of records of context switches
+ * @switches:	number of context-switch records
  * @scheme_inferred: set if the timestamps were inferred to be differences
  */
 struct trace_stats {
@@ -181,7 +182,7 @@ static inline void trace_count_time(struct trace_stats *stats, const struct perf
  * @error:	an Error message
  * @ownership:	an Ownership message
  * @message:	each message other than a store, in order
- * @switched:	a record of a context switch
+ * @switched:	a context-switch record
  * @pause:	no more data has arrived in a pipe: flush outputs
  * @stop:	polled; reading stops once it returns true
  */
@@ -256,8 +257,8 @@ int trace_run(struct trace *trace, const struct trace_ops *ops, void *context);
 int trace_span(struct trace *trace, struct range_span *span);
 
 /**
- * trace_settle() - complete the records of a thread in its previous streams, because the thread
- * continues in a new one
+ * trace_settle() - complete a thread's records in its previous streams, because the thread
+ * continues in a new stream
  * @owner:	id of the thread
  * @channel:	streams of this channel without a named thread also belong to the thread
  * @before:	offset in the file; only records before it are completed

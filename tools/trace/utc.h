@@ -13,8 +13,8 @@
  * @ticks:	a time of the trace
  * @ns:		set to the result
  *
- * Return: false if the time is unknown: the side-car file lacks the machine's clock, the
- * rate of timestamps is unknown, or they may have wrapped during the run.
+ * Return: false if the time is unknown: the side-car file lacks the machine's clock, the rate of
+ * timestamps is unknown, or timestamps may have wrapped during the run.
  */
 bool utc_time(const struct input *input, uint64_t ticks, uint64_t *ns);
 
