@@ -2,7 +2,7 @@
 /*
  * Reconstructs each thread's calls, with their times and counts, from the records of a trace.
  * Memory use grows, up to limits, with the number of functions and threads and with the call depth,
- * but not with the length of the trace.
+ * but not with the trace length.
  *
  * A call begins with its enter record. It ends at its exit record, at a record of an outer function
  * (after an exception, longjmp or lost records), at a header that begins another part of the
@@ -58,7 +58,7 @@
  * @timed:	@enter is valid
  * @inferred:	@enter is inferred
  * @doubts:	the flags above
- * @outermost:	set if no other call of the same function encloses this one
+ * @outermost:	set if no other call of the same function encloses this call
  * @user:	for use by the consumer
  */
 struct analysis_frame {

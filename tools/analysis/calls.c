@@ -4,14 +4,14 @@
 
 #include "calls.h"
 
-/* Maximum number of frames to search for the call site of an exit record. */
+/* Maximum number of frames to search for an exit record's call site. */
 #define SITE_SEARCH_MAX	64
 /* Number of frames that each call adds to the budget for finding callers' frames. */
 #define SEARCH_EACH	64
 
 /*
- * at_begin() returns the values of the counters at the start of frame @i; of_inner() returns the
- * counts of the functions that the frame called.
+ * at_begin() returns the counter values at the start of frame @i; of_inner() returns the counts of
+ * the functions that the frame called.
  */
 static uint64_t *at_begin(const struct analysis_thread *thread, unsigned int i)
 {
@@ -96,7 +96,9 @@ void doubt(struct analysis *analysis, const struct analysis_thread *thread,
 {
 	unsigned int doubts;
 
-	/* The caller shown may not be the real one, so this call may have ended at another time. */
+	/*
+	 * The caller shown may not be the real caller, so this call may have ended at another time.
+	 */
 	if (frame->doubts & ANALYSIS_PATH_INFERRED && end->why == ANALYSIS_UNWOUND)
 		frame->doubts |= ANALYSIS_RECORDS_LOST;
 	doubts = frame->doubts & ~(ANALYSIS_COUNTS_UNKNOWN | ANALYSIS_PATH_INFERRED);

@@ -35,13 +35,13 @@ struct stream {
 	/* The stream's header is in an earlier piece, so counts since the header are unknown. */
 	bool		resumed;
 	/*
-	 * The thread of the stream's latest record, and the thread's part of the capture at that
-	 * time.
+	 * The thread of the stream's latest record, and the part of the capture to which it
+	 * belonged.
 	 */
 	const struct analysis_thread *thread;
 	/*
-	 * The state of the hart's samples, or NULL unless the samples name threads. Its thread is
-	 * that of the latest sample: all samples form one sequence of counts and times.
+	 * The state of the hart's samples, or NULL unless the samples name threads. All samples
+	 * form one sequence of counts and times; the state's thread is the latest sample's.
 	 */
 	struct analysis_thread *sampler;
 	uint32_t	part;
@@ -69,7 +69,10 @@ struct analysis {
 	struct threads			*threads;
 	struct counters			counters;
 	struct analysis_stats		stats;
-	/* One bit per function: set if a call of the function has enclosed another call of it. */
+	/*
+	 * One bit per function: set if a call of the function has enclosed another call of the same
+	 * function.
+	 */
 	uint8_t				recursive[FUNCTIONS_MAX / 8];
 	size_t				frame_bytes;
 	bool				no_memory;
@@ -173,7 +176,7 @@ struct stream *counting_new_stream(struct analysis *analysis, struct counters *c
 				   const struct perfrec_record *record);
 
 /**
- * counting_stream() - return the stream of a record
+ * counting_stream() - return a record's stream
  * @counters:	the columns of its counters
  *
  * This and the functions below are inline, because they run for each record. Return: NULL if out
@@ -209,7 +212,7 @@ static inline bool counting_loses(const struct analysis *analysis,
 }
 
 /**
- * counting_lost() - return whether records of the thread may be missing before this one
+ * counting_lost() - return whether records of the thread may be missing before @record
  *
  * This considers losses in the record's stream and, after a new header, losses of its source. If
  * the thread has changed sources, it also considers losses of any source, and records that a later
@@ -302,8 +305,8 @@ uint32_t analysis_function_at(struct analysis *analysis, uint64_t address);
 /* In points.c. */
 
 /**
- * points_wants() - handle a record that is a point in the flow; return false for a sample, which is
- * not a point
+ * points_wants() - handle a record that is a point in the flow; return false for a sample, because
+ * samples are not points
  */
 bool points_wants(struct analysis *analysis, const struct perfrec_record *record);
 

@@ -82,7 +82,7 @@ uint64_t counters_mask(const struct perfrec_record *record, unsigned int i);
 
 /**
  * counters_backwards() - return whether a counter has gone backwards
- * @delta:	difference of two counts of counter @i, modulo the range of counters_mask()
+ * @delta:	difference between two counts of counter @i, modulo the range of counters_mask()
  *
  * Differences in the last sixteenth of the range are considered negative, except for counters
  * narrower than 32 bits, which may advance that far between two records.
@@ -93,8 +93,8 @@ bool counters_backwards(const struct perfrec_record *record, unsigned int i, uin
  * counters_assign() - find or create a column for each counter of a record
  * @header:	the record's header, or NULL if there is none
  * @count:	number of its counters
- * @column:	set to @count columns: COUNTERS_NONE for counters beyond the limit and, if
- *		@apart is set, for those whose events take turns
+ * @column:	set to @count columns: COUNTERS_NONE for counters beyond the limit and, if @apart is
+ *		set, for counters whose events take turns
  */
 void counters_assign(struct counters *counters,
 		     const struct perfrec_header *header, unsigned int count,

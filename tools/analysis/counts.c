@@ -44,7 +44,7 @@ struct pairs {
 	struct hash	hash;
 };
 
-/* Relation of a source's next instruction to its latest one. */
+/* How a source's next instruction follows from its latest instruction. */
 enum way {
 	WAY_RESUMES,		/* continues where its thread stopped */
 	WAY_FOLLOWS,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Counts how often each instruction of a trace was executed, and the targets of each branch. Memory
- * use grows with the size of the code, not with that of the trace.
+ * use grows with the code size, not with the trace size.
  */
 #ifndef SIFIVE_TRACE_COUNTS_H
 #define SIFIVE_TRACE_COUNTS_H

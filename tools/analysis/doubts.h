@@ -22,7 +22,7 @@ struct doubts {
 	} span[DOUBTS_MAX];
 };
 
-/** doubts_add() - add an interval, which must not end before any previous one */
+/** doubts_add() - add an interval, which must not end before any interval added earlier */
 void doubts_add(struct doubts *doubts, uint64_t from, uint64_t to);
 
 /** doubts_in() - return how many of the ticks from @from to @to are in kept intervals */

@@ -86,7 +86,8 @@ void executed_free(struct executed *executed);
  * executed_times() - count the executions of instructions
  * @start:	address of the first instruction
  * @halfwords:	total length of the instructions
- * @times:	one counter per halfword; an instruction increments that of its first halfword
+ * @times:	one counter per halfword; an instruction increments the counter of its first
+ *		halfword
  */
 void executed_times(const struct executed *executed, uint64_t start, size_t halfwords,
 		    uint64_t *times);

@@ -262,7 +262,7 @@ static void leave_handler(struct flows *flows, struct track *track,
 /*
  * Return to a function whose call was not traced. A new thread begins when the kernel's
  * __switch_to() returns to it. The open calls are then those of the thread that called
- * __switch_to(), and those of an earlier thread with the new thread's id.
+ * __switch_to(), or of an earlier thread with the new thread's id.
  */
 static void leave_unseen(struct flows *flows, struct track *track, const struct flow_place *place,
 			 const struct function *to)
@@ -423,9 +423,9 @@ static bool leads_to(const struct block *last, uint64_t at, bool function_start)
 }
 
 /*
- * Return whether the first instruction of a block, which must not be a call, can be followed by the
- * instruction at @at. An indirect jump's target is unknown, so it can be any function's first
- * instruction (@begins), as in a tail call.
+ * Return whether the instruction at @at can follow a block's first instruction, which must not be a
+ * call. An indirect jump's target is unknown, so it can be any function's first instruction
+ * (@begins), as in a tail call.
  */
 static bool first_leads_to(const struct block *block, uint64_t at, bool begins)
 {

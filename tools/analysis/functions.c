@@ -5,7 +5,7 @@
 #include "functions.h"
 #include "hash.h"
 
-/* Initial and maximum number of slots, at most half of which are used. */
+/* Initial and maximum number of slots; at most half of the slots are used. */
 #define SLOT_BITS_FIRST	9
 #define SLOT_BITS	17
 

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* A damaged trace may contain any number of functions; those beyond the limit are function 0. */
+/* A damaged trace may contain any number of functions; all beyond the limit are function 0. */
 #define FUNCTIONS_MAX	(1u << 16)
 #define FUNCTIONS_OTHER	0
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Shows only a selected time range of the trace. Calls are followed from the beginning of the
- * trace, but nothing before the range is counted or shown. Calls that are open at a thread's first
- * record in the range begin there; calls that are open at its last record end there.
+ * trace, but nothing before the range is counted or shown. Calls open at a thread's first record in
+ * the range begin at that record; calls open at its last record in the range end at that record.
  */
 #ifndef SIFIVE_TRACE_LIMIT_H
 #define SIFIVE_TRACE_LIMIT_H

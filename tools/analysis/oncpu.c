@@ -192,7 +192,7 @@ static void enter_state(struct oncpu *oncpu, struct oncpu_thread *t, enum oncpu_
 			uint64_t now)
 {
 	if (!t->known || t->over) {
-		/* Parts never overlap, so a part cannot begin before the previous one has ended. */
+		/* Parts never overlap, so none can begin before the previous part has ended. */
 		oncpu->stats.contrary += now < t->since;
 		if (now > t->since)
 			t->since = now;

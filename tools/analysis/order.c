@@ -86,7 +86,7 @@ static void settle_first(struct order *order, const struct trace *trace)
 
 /*
  * The thread's latest record in another stream may be waiting for a word that never arrives. Pass
- * that record on first, because it precedes this one.
+ * that record on first, because it precedes the new record.
  */
 static void note_record(struct order *order, const struct trace *trace,
 			const struct perfrec_record *record)
@@ -120,7 +120,7 @@ void push_common(struct order *order, const struct trace *trace,
 	reorder_push(order->common, record);
 }
 
-/* Records of a channel with one source are in order; those from several sources need a window. */
+/* Records of a channel with one source are in order; records from several sources need a window. */
 static __attribute__((noinline))
 void push_moving(struct order *order, const struct trace *trace,
 		 const struct perfrec_record *record)
@@ -182,8 +182,8 @@ void order_header(struct order *order, const struct trace *trace,
 	if (header->owned && !order->common)
 		begin_sharing(order, trace, header->begin.offset);
 	/*
-	 * Records in the window refer to headers, of which the trace reader keeps only the latest
-	 * ones. Flush the window if the header of one of its records is about to be freed.
+	 * Records in the window refer to headers, of which the trace reader keeps only the latest.
+	 * Flush the window if the header of one of its records is about to be freed.
 	 */
 	reorder = *reorder_of(order, header->channel);
 	if (!reorder || !reorder_expires(reorder, header))

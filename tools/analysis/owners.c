@@ -41,7 +41,7 @@ struct track *owners_new_track(struct flows *flows, unsigned int src)
 	return track;
 }
 
-/* Return the key of the thread or, if it has no name, of the source. */
+/* Return the key of the thread or, if the thread is unnamed, of the source. */
 static uint64_t key_of(const struct track *track, uint64_t tid)
 {
 	return tid ? (uint32_t)tid : 1ull << 32 | track->header.src;
@@ -69,8 +69,8 @@ void owners_context(struct flows *flows, struct track *track, const struct flow_
 
 	begin(flows, track, tid);
 	/*
-	 * A traced thread was switched out, and an untraced thread is running, which may not be the
-	 * unnamed thread that ran on this source earlier.
+	 * A traced thread was switched out for an untraced thread, which may not be the unnamed
+	 * thread that ran on this source earlier.
 	 */
 	if (!tid && track->owner != before)
 		flows_leave(flows, track, place, 0);

@@ -96,7 +96,7 @@ static size_t get_row(struct profile *profile,
 	return profile->rows - 1;
 }
 
-/* Return the number of the object or line of a function. */
+/* Return the number of a function's object or line. */
 static uint32_t origin_of(const struct profile *profile, uint32_t function)
 {
 	return function == FUNCTIONS_OTHER ? ORIGINS_OTHER :
@@ -215,7 +215,7 @@ static void on_point(void *context, struct analysis_thread *thread,
 		profile->row[index].samples++;
 	else
 		profile->row[index].points++;
-	/* The costs of samples and records within a call are included in the costs of the call. */
+	/* The costs of samples and records within a call are included in the call's costs. */
 	if (thread->depth) {
 		profile->row[index].samples_total += step->record->type == PERFREC_ISR;
 		return;

@@ -88,7 +88,7 @@ struct profile {
  * profile_read() - compute the profile of a trace
  * @profile:	the result, to be freed with profile_free() even after an error
  * @options:	path of the trace, and how to read it
- * @spread:	whether to also compute the spread of the calls' times
+ * @spread:	whether to also compute the spread of call times
  * @live:	called when a pipe pauses, and about once a second otherwise; or
  *		NULL
  *
@@ -120,7 +120,7 @@ const char *profile_what(const struct profile *profile);
 /**
  * profile_symbol() - find the symbol of a row's function; strings are valid until profile_free()
  *
- * For an object or a line, the symbol's file is the path of the object.
+ * For an object or a line, the symbol's file is the object's path.
  */
 void profile_symbol(const struct profile *profile, size_t row, struct symbol *symbol);
 

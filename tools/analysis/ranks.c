@@ -96,9 +96,7 @@ double ranks_p(const double *a, unsigned int as, const double *b, unsigned int b
 	ties = set_ranks(ranked, count);
 	for (i = 0; i < count; i++)
 		sum += ranked[i].first ? ranked[i].rank : 0;
-	/*
-	 * Testing one side is sufficient: the sums of both sides differ equally from their means.
-	 */
+	/* Testing one side is sufficient: both rank sums differ equally from their means. */
 	sum = labs(sum - (long)as * (count + 1));
 	if (ranked[0].value == ranked[count - 1].value)
 		p = RANKS_SAME;

@@ -18,7 +18,7 @@ struct reorder {
 	unsigned int		count;
 	/*
 	 * A ring of pointers to all elements of @record. Starting at @first, the first @count
-	 * pointers are to the held records by time, the others to unused elements.
+	 * pointers are to the held records by time, and the rest to unused elements.
 	 */
 	struct perfrec_record	*order[WINDOW_RECORDS];
 	struct perfrec_record	record[WINDOW_RECORDS];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Finds the thread of a record. A sample or a header may name the thread. Otherwise, if the
- * side-car file has a table of threads, the record belongs to the thread that owned the channel at
- * the record's time, on any source. Without a table, and for samples that do not name a thread,
- * each pair of source and channel counts as a thread. If a missing header may have named another
- * thread, the thread is unknown.
+ * Finds a record's thread. A sample or a header may name the thread. Otherwise, if the side-car
+ * file has a table of threads, the record belongs to the thread that owned the channel at the
+ * record's time, on any source. Without a table, and for samples that do not name a thread, each
+ * pair of source and channel counts as a thread. If a missing header may have named another thread,
+ * the thread is unknown.
  */
 #ifndef SIFIVE_TRACE_THREADS_H
 #define SIFIVE_TRACE_THREADS_H
@@ -56,7 +56,7 @@ struct threads *threads_new(const struct meta *meta);
  * threads_wrap() - set where the trace's timestamps wrap around; call this before any search
  * @ts_mask:	maximum timestamp
  *
- * Times of the trace are unwrapped; those of the side-car file are not.
+ * The trace's times are unwrapped; the side-car file's times are not.
  */
 void threads_wrap(struct threads *threads, uint64_t ts_mask);
 

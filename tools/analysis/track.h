@@ -9,7 +9,7 @@
 /* Limits for a damaged trace: threads, and the calls of all threads. */
 #define THREADS_MAX	4096
 #define FRAMES_MAX	(1u << 18)
-/* Number of a thread's open calls to search for the target of a return. */
+/* Number of a thread's open calls to search for a return's target. */
 #define SEARCHED_MAX	(1u << 14)
 
 /* An open call: its function's first instruction and its return address. */
@@ -63,12 +63,12 @@ struct function {
 /**
  * struct track - the code that is running on a source
  * @last:	the latest block that was executed to its end
- * @resume:	the next instruction need not follow from the latest one
- * @lost:	instructions before the next one are missing
+ * @resume:	the next instruction need not follow from the latest instruction
+ * @lost:	instructions before the next instruction are missing
  * @trapped:	set if this code is a trap handler
  * @away:	the code since the latest event is missing or omitted
  * @switches:	the kernel has named the thread to which it will switch, @next
- * @gap:	instructions are missing up to the next one
+ * @gap:	instructions are missing up to the next instruction
  * @ran:	number of instructions in the function at @within to pass on
  */
 struct track {

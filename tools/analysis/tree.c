@@ -117,7 +117,7 @@ static void weigh_subtrees(struct tree *tree)
 
 /*
  * Return the weight that at most a third of the nodes exceed. The weight is determined one byte at
- * a time, beginning with the most significant one.
+ * a time, beginning with the most significant byte.
  */
 static uint64_t least_weight(const struct tree *tree)
 {

@@ -75,7 +75,7 @@ bool turns_refuse(const struct input *input, const char *option)
 	return true;
 }
 
-/* Return a new column. The limit on events in a side-car file ensures that one is free. */
+/* Return a new column. The limit on events in a side-car file ensures that a column is free. */
 static unsigned int add_column(struct counters *counters, unsigned int turn, bool hidden)
 {
 	const unsigned int c = counters->count++;

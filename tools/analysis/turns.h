@@ -57,7 +57,7 @@ void turns_free(struct turns *turns);
 unsigned int turns_in(const struct meta *meta);
 
 /**
- * turns_refuse() - refuse a trace with events that take turns, which @option cannot show
+ * turns_refuse() - refuse a trace with events that take turns if @option cannot show it
  *
  * Return: whether the trace was refused; if so, the error has been printed.
  */

@@ -26,7 +26,7 @@ struct segment {
 	uint8_t		*code;
 };
 
-/* A file. If it could not be read, which has been reported, it has no segments. */
+/* A file. If it could not be read, the error has been reported, and it has no segments. */
 struct file {
 	struct file	*next;
 	char		*path;
@@ -155,7 +155,7 @@ static void read_file(struct code *code, struct file *file, int fd)
 		return;
 	}
 	file->rv32 = gelf_getclass(elf) == ELFCLASS32;
-	/* Ordinary files have a few program headers; a damaged one may have many. */
+	/* Ordinary files have a few program headers; a damaged file may have many. */
 	if (count > 4096)
 		count = 4096;
 	file->segment = calloc(count, sizeof(*file->segment));
@@ -310,7 +310,7 @@ static bool make_room(struct code *code)
 	return true;
 }
 
-/* Read instructions up to the first one that may not lead to its successor in memory. */
+/* Read instructions up to the first that may not lead to its successor in memory. */
 static bool read_block(struct block *block, const uint8_t *bytes, uint64_t size)
 {
 	struct instruction one = { .kind = FLOW_NEXT }, before;

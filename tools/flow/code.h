@@ -27,8 +27,8 @@
  * @last:	length of the last instruction, in halfwords
  * @kind:	enum flow_kind of the last instruction; FLOW_NEXT if the block ends at the length
  *		limit, or at the end of the code
- * @loaded:	the last instruction is an indirect jump, and the previous one loads the jump's
- *		register
+ * @loaded:	the last instruction is an indirect jump, and the previous instruction loads the
+ *		jump's register
  * @rv32:	set for RV32 code
  * @id:		number of the block, starting at 0
  * @place:	@start as from symbols_place()
@@ -104,8 +104,8 @@ struct block *code_block(struct code *code, uint64_t address);
 const uint8_t *code_bytes(struct code *code, uint64_t place, uint64_t *size, bool *rv32);
 
 /**
- * code_is_kernel() - return whether an address is in the upper half of the address space, which is
- * the kernel's
+ * code_is_kernel() - return whether an address is in the kernel's half of the address space, the
+ * upper half
  */
 static inline bool code_is_kernel(uint64_t address)
 {

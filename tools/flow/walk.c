@@ -11,8 +11,8 @@
 #define ICNT_MAX	(1ull << 24)
 #define REPEATS_MAX	(1ull << 22)
 /*
- * Limit for the halfwords of a repeated branch, so that a few damaged bytes do not take hours to
- * decode.
+ * Maximum number of halfwords of a repeated branch, so that a few damaged bytes do not take hours
+ * to decode.
  */
 #define REPEATED_MAX	(1ull << 28)
 /* After emulating an instruction, the kernel returns at most this many bytes after the trap. */
@@ -188,7 +188,7 @@ static void expect_return(struct walk *walk, uint64_t address)
 }
 
 /*
- * Called when unknown code has returned to @address. Discard calls up to the one that returns
+ * Called when unknown code has returned to @address. Discard calls up to the call that returns
  * there, or all calls.
  */
 static void forget_calls(struct walk *walk, uint64_t address)
@@ -198,8 +198,8 @@ static void forget_calls(struct walk *walk, uint64_t address)
 }
 
 /*
- * Enter known code at the start of the flow, or from unknown code, which may have called functions
- * and returned from others.
+ * Enter known code, either at the start of the flow or from unknown code. Unknown code may have
+ * called functions, and returned from other functions.
  */
 static enum step arrive(struct walk *walk, bool show, uint64_t address)
 {

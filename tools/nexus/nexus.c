@@ -309,8 +309,8 @@ static inline int parse(struct nexus *nexus, const uint8_t *p,
 	uint64_t word, packed, stop, second;
 
 	/*
-	 * Find MSEO 11 or 10. Message lengths are unpredictable, so check the first two words,
-	 * which suffice for most messages, without a branch.
+	 * Find MSEO 11 or 10. Message lengths are unpredictable, so check the first two words
+	 * without a branch: they suffice for most messages.
 	 */
 	stop = load(p) >> 1 & MSEO_LOW;
 	second = load(p + 8) >> 1 & MSEO_LOW;

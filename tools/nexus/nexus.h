@@ -97,8 +97,8 @@ enum nexus_gap {
 	 */
 	NEXUS_GAP_CONTRADICTED,
 	/*
-	 * Set in tools/trace, for a gap of 0 bytes: a timestamp contradicts an earlier one, so
-	 * messages from its source may be missing.
+	 * Set in tools/trace, for a gap of 0 bytes: a timestamp contradicts an earlier timestamp,
+	 * so messages from its source may be missing.
 	 */
 	NEXUS_GAP_TIMES,
 };
@@ -125,7 +125,7 @@ enum nexus_gap {
 
 /**
  * struct nexus_message - a message or a gap
- * @offset:	offset of its first byte in the input
+ * @offset:	offset of the first byte in the input
  * @length:	length of the message in bytes
  * @time:	time of its source in ticks, extended to 64 bits; valid if
  *		NEXUS_TIME_KNOWN is set. A message without a timestamp has its source's
@@ -246,7 +246,7 @@ void nexus_mix_stamps(struct nexus *nexus);
 /**
  * nexus_skip() - skip bytes
  * @nexus:	decoder
- * @bytes:	number of bytes to skip, which are the rest of a damaged message
+ * @bytes:	number of bytes to skip: the rest of a damaged message
  */
 void nexus_skip(struct nexus *nexus, size_t bytes);
 

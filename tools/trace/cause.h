@@ -11,7 +11,7 @@
 #define CAUSE_SIZE	512
 
 /**
- * cause_time() - convert a time of the side-car file, which may have wrapped, to a time of the
+ * cause_time() - convert a time in the side-car file, which may have wrapped, to a time of the
  * trace
  * @ticks:	the time from the side-car file
  * @near:	a time of the trace that is less than half the range of a timestamp away

@@ -5,7 +5,7 @@
 #include "clocks.h"
 #include "ring.h"
 
-/* Number of a source's latest stores from which the steps of its clock are measured. */
+/* Number of a source's latest stores from which the source's clock steps are measured. */
 #define FEW		256
 
 /*
@@ -245,7 +245,7 @@ void clocks_correct(struct clocks *clocks, struct nexus *nexus, struct nexus_mes
 	queue_gap(&window, message);
 	if (window.lost && clocks->absolute[src] < clocks->broken[src])
 		carry(&window, nexus, message);
-	/* An absolute time reveals all wrong bits, not only the highest one. */
+	/* An absolute time reveals all wrong bits, not only the highest. */
 	while (message->flags & NEXUS_SYNC &&
 	       latest_time(clocks, message->src, &time) && time > message->time) {
 		bit = nexus_highest_bit((time ^ message->time) & (bit - 1));
@@ -423,7 +423,7 @@ void clocks_compare(struct clocks *clocks, struct nexus *nexus)
  * @last:	time of the store visited previously
  * @longest:	longest time step among the last FEW stores
  * @lowest:	lowest of the highest changed bits of these steps, or 0 if none
- * @bits:	bits that these steps change, except confirmed ones
+ * @bits:	bits that these steps change, except confirmed bits
  */
 struct ending {
 	size_t		stores;
@@ -514,8 +514,9 @@ void clocks_end(struct clocks *clocks)
 		struct ending *ending = &endings[src];
 
 		/*
-		 * Ignore bits above twice the longest step, which a step is unlikely to change, and
-		 * bits below the shortest step, in which no error can be detected.
+		 * Ignore bits above twice the longest step, because a step is unlikely to change
+		 * them, and bits below the shortest step, because errors in them cannot be
+		 * detected.
 		 */
 		ending->bits &= 4 * nexus_highest_bit(ending->longest) - ending->lowest;
 		open += !!ending->bits;

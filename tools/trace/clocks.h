@@ -48,7 +48,7 @@ struct clocks_stretch {
  * @absolute:	offset of each source's latest absolute timestamp
  * @least:	each source's time at the first of these offsets after its latest absolute
  *		timestamp, or 0 if unknown
- * @stretch:	the two latest stretches, and a free element for the next one
+ * @stretch:	the two latest stretches, and a free element for the next stretch
  * @next:	index of the free element; the earliest stretch follows it
  * @latest:	latest time of the items that clocks_unwrap() has checked: @checked_stores in @store and
  *		@checked_events in @event, and all before them
@@ -86,7 +86,7 @@ void clocks_break(struct clocks *clocks, const struct nexus *nexus, int src, uin
 /**
  * clocks_correct() - correct the queue's times after a contradiction
  * @nexus:	decoder of the queued messages
- * @message:	a message with NEXUS_CONTRARY, which follows those in the queue
+ * @message:	a message with NEXUS_CONTRARY, which follows the queued messages
  *
  * A bit of the source's time was wrong just before @message. If the source may have lost a
  * timestamp, the bit has been wrong since that loss. If the corrected times precede the loss,
@@ -114,8 +114,8 @@ bool clocks_slept(struct nexus *nexus, struct nexus_message *message);
  * @nexus:	decoder of the queued messages
  *
  * If a source sends nothing for a whole period of the timestamps, its messages do not show the
- * wraparound. If its times are more than half a period before those of other sources, periods are
- * added to them, and they are marked as inferred.
+ * wraparound. If the source's times are more than half a period before the times of other sources,
+ * periods are added to the source's times, which are marked as inferred.
  */
 void clocks_unwrap(struct clocks *clocks, struct nexus *nexus);
 
@@ -123,10 +123,10 @@ void clocks_unwrap(struct clocks *clocks, struct nexus *nexus);
  * clocks_compare() - compare the sources' clocks
  * @nexus:	decoder of the queued messages
  *
- * A message at least RING_SKEW bytes after another one in the file was sent later. If the times of
- * two sources contradict this order, and other sources agree with only one of the two clocks, the
- * other clock is wrong. If no source agrees with either clock, both may be wrong. Queued and later
- * times of a source whose clock may be wrong are marked as inferred.
+ * A message at least RING_SKEW bytes after another message in the file was sent later. If the times
+ * of two sources contradict this order, and other sources agree with only one of the two clocks,
+ * the other clock is wrong. If no source agrees with either clock, both may be wrong. Queued and
+ * later times of a source whose clock may be wrong are marked as inferred.
  */
 void clocks_compare(struct clocks *clocks, struct nexus *nexus);
 

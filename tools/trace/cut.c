@@ -9,9 +9,9 @@
 #include "perfrec/perfrec.h"
 #include "switches.h"
 
-/* Exceeds the number of words of the longest header, and of the longest record with callers. */
+/* Exceeds the number of words in the longest header, and in the longest record with callers. */
 #define WORDS	(162 + 2 * SIFIVE_TRACE_CALLERS_MAX)
-/* Maximum number of stores in a record of a channel without headers. */
+/* Maximum number of stores in a record on a channel without headers. */
 #define OTHERS	(SWITCHES_WORDS + 2)
 
 /* Number of stores decoded per call. */
@@ -358,7 +358,7 @@ static void put_record(struct output *out, const struct perfrec_record *record)
 		uint64_t address = record->address[i];
 
 		/*
-		 * DeltaXOR: like the first address, the second one is XORed with its
+		 * DeltaXOR: like the first address, the second address is XORed with its
 		 * predecessor.
 		 */
 		if (i && record->header->count_type == PERFREC_DELTA_XOR)
@@ -384,7 +384,7 @@ static void put_mark(struct output *out, uint32_t kind, uint64_t value)
 }
 
 /*
- * Write the marks. Also write a header that follows a mark of dropped records, which shows that the
+ * Write the marks. Also write a header that follows a mark of dropped records: it shows that the
  * next records do not depend on records before the mark.
  */
 static void put_marks(struct output *out, const struct stream *stream)

@@ -217,8 +217,8 @@ static bool goes_on(const struct scan *scan, uint64_t offset)
 }
 
 /*
- * Return whether the latest time of the trace is at least half a period of the timestamps before
- * the capture's end.
+ * Return whether the trace's latest time is at least half a timestamp period before the end of the
+ * capture.
  */
 static bool lacks_wraps(const struct scan *scan)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Checks absolute timestamps, in particular each source's first one: if it is damaged, no earlier
- * timestamp contradicts it.
+ * Checks absolute timestamps, in particular each source's first timestamp: if it is damaged, no
+ * earlier timestamp contradicts it.
  */
 #ifndef SIFIVE_TRACE_HEAD_H
 #define SIFIVE_TRACE_HEAD_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Infers the width of the SRC field and the timestamp scheme from the bytes alone. If the width is
- * wrong, bits of the field become part of the store's tag, or vice versa. The stores of a record
- * then have different channels, or values that exceed their sizes, so they form neither headers nor
+ * wrong, bits of the field become part of the store's tag, or vice versa. A record's stores then
+ * have different channels, or values that exceed their sizes, so they form neither headers nor
  * records.
  */
 #include "trace.h"

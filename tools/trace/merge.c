@@ -130,7 +130,7 @@ static int measure(const struct merge *merge, struct input *in)
 	return -1;
 }
 
-/* Return whether a clock ran as fast as the common one, except for drift and read errors. */
+/* Return whether a clock ran as fast as the common clock, except for drift and read errors. */
 static bool runs_evenly(const struct merge *merge, const struct input *in)
 {
 	const struct input *base = merge->base;
@@ -230,7 +230,7 @@ static int fill(struct merge *merge, struct input *in)
 
 /*
  * Return the time of a message on the trace's own clock, in ticks since START. A source's first
- * absolute time, which may have wrapped, is assumed to be near the latest time of the trace.
+ * absolute time, which may have wrapped, is assumed to be near the trace's latest time.
  */
 static uint64_t since_start(const struct merge *merge, struct input *in)
 {

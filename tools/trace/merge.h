@@ -16,7 +16,7 @@
 #define NO_SOURCE	0xffu
 #define NS_PER_SEC	1000000000u
 
-/* A clock's @time in ticks, which was read within @within nanoseconds of CLOCK_MONOTONIC @ns. */
+/* A clock's @time in ticks, read within @within nanoseconds of CLOCK_MONOTONIC @ns. */
 struct sample {
 	uint64_t time;
 	uint64_t ns;
@@ -108,8 +108,7 @@ unsigned int merge_source_bits(const struct merge *merge);
 /**
  * merge_read_meta() - read the side-car file of a trace
  *
- * Return: 0, or -1 after printing an error if the trace cannot be merged with the earlier
- * ones.
+ * Return: 0, or -1 after printing an error if the trace cannot be merged with the earlier traces.
  */
 int merge_read_meta(const struct merge *merge, struct input *in);
 

@@ -93,7 +93,7 @@ static bool damage(struct trace *trace, int src, struct nexus_message *damaged)
 }
 
 /*
- * Handle a message of an unknown type. If the type differs in one bit from that of a store, and a
+ * Handle a message with an unknown type. If the type differs in one bit from a store's type, and a
  * flipped bit explains the damage, convert the message to a gap.
  */
 static bool was_store(struct trace *trace, struct nexus_message *message)

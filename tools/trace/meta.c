@@ -609,7 +609,7 @@ static void read_groups(struct reader *reader, struct json_object *object, struc
 				    instant, &meta->samples);
 }
 
-/* Read the name of the directory of copies, which must be in the side-car file's directory. */
+/* Read the name of the copies' directory, which must be in the side-car file's directory. */
 static void read_files(struct reader *reader, struct json_object *object, struct meta *meta)
 {
 	const char *dir = strrchr(reader->name, '/'), *name = NULL;

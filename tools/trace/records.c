@@ -18,8 +18,8 @@ static void on_stream(void *context, unsigned int src, unsigned int channel)
 }
 
 /*
- * Return whether any of a header's counters counts events. The trace timestamp, which has no CSR,
- * does not.
+ * Return whether any of a header's counters counts events. The trace timestamp does not: it has no
+ * CSR.
  */
 static bool counts_events(const struct perfrec_header *header)
 {
@@ -167,7 +167,7 @@ static void on_lost(void *context, const struct perfrec_loss *loss)
 	if (loss->offset == RESUME_BEFORE ||
 	    (trace->meta->continued && loss->reason == PERFREC_TRUNCATED))
 		return;
-	/* A ring can begin within a record, which is not a loss. */
+	/* A ring that begins within a record is not a loss. */
 	if (trace->wrapped && !*begun && loss->reason == PERFREC_NO_START) {
 		trace->stats.ring_words += loss->words;
 	} else {

@@ -17,7 +17,7 @@ struct doubt {
 
 /**
  * struct recovery - damaged bytes, and the best candidate for the clocks after them
- * @window:	the damaged bytes, and later ones that may belong to the same messages
+ * @window:	the damaged bytes, and later bytes that may belong to the same messages
  * @skip:	number of bytes after the damage that belong to a damaged message, for the best
  *		candidate
  * @doubt:	implausibility of the messages after the damage, for the best candidate
@@ -35,7 +35,7 @@ struct recovery {
 	bool			repaired;
 };
 
-/* A measure of the unevenness of time steps, which wrong bits increase. */
+/* Measure how uneven time steps are: wrong bits make them more uneven. */
 struct steps {
 	uint64_t	time[NEXUS_SOURCES];
 	uint64_t	step[NEXUS_SOURCES];

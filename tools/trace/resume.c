@@ -16,8 +16,8 @@ bool resume_clocks(struct nexus *nexus, const struct meta *meta)
 }
 
 /*
- * Read a store, "SIZE:VALUE", which "@TIME" or "~TIME" may follow. Return the rest of the text, or
- * NULL at its end.
+ * Read a store: "SIZE:VALUE", "SIZE:VALUE@TIME" or "SIZE:VALUE~TIME". Return the rest of the text,
+ * or NULL at its end.
  */
 static const char *read_store(const char *text, struct store *store)
 {

@@ -131,7 +131,7 @@ static void add_change(const struct pass *pass, struct chain *chain,
 	chain->change = change;
 	if (pass->delta || !bit)
 		return;
-	/* The highest bit is the only one that also changes from 1 to 0, when the time wraps. */
+	/* Only the highest bit can also change from 1 to 0, when the time wraps. */
 	if (bit == (pass->mask ^ pass->mask >> 1)) {
 		chain->halfway = true;
 		return;
@@ -207,8 +207,8 @@ static void absolute(struct pass *pass, unsigned int src, uint64_t time)
 
 /*
  * End a stretch of the file, and update @excess of the sources: a message at least RING_SKEW bytes
- * after another one in the file was sent later. If a source was silent for a long time before its
- * absolute time, its inferred times are too late by the length of the silence.
+ * after another message in the file was sent later. If a source was silent for a long time before
+ * its absolute time, its inferred times are too late by the length of the silence.
  */
 static void end_stretch(struct pass *pass)
 {
@@ -355,8 +355,7 @@ static int read_all(struct pass *pass, int fd, const struct nexus_options *optio
 }
 
 /*
- * Convert times to times near MIDDLE, which can be compared even if some clocks have wrapped and
- * others have not.
+ * Convert times to times near MIDDLE, which can be compared even if only some clocks have wrapped.
  */
 static void begin_look(struct pass *pass)
 {
@@ -394,7 +393,7 @@ static void give_up(struct pass *pass, unsigned int src)
 	pass->times->contrary++;
 }
 
-/* Move times that are too late to earlier ones; return whether any were moved. */
+/* Move times that are too late to earlier times; return whether any were moved. */
 static bool put_earlier(struct pass *pass)
 {
 	bool changed = false;

@@ -12,8 +12,8 @@
 #include "meta.h"
 
 /*
- * Maximum distance in bytes between messages of two sources that are out of order: the size of the
- * buffers in encoders and funnels, with a wide margin.
+ * Maximum distance in bytes between out-of-order messages from two sources: the size of the buffers
+ * in encoders and funnels, with a wide margin.
  */
 #define RING_SKEW	512
 
@@ -26,7 +26,7 @@
 bool ring_header(const struct meta *meta, struct perfrec_header *header);
 
 /**
- * ring_begins() - return whether the first time in a trace depends on an earlier one
+ * ring_begins() - return whether the first time in a trace depends on an earlier time
  * @data:	beginning of the trace
  * @length:	number of bytes at @data
  */
@@ -53,11 +53,11 @@ struct ring_times {
  *
  * Before its first absolute time, a source's messages show only which bits have changed: T_i = X ^
  * c_i, where c_i is known, but X, the time before the first message, is not. Times never go back.
- * The highest bit in which a time differs from the previous one is therefore 0 in the previous one,
- * which determines this bit of X. Bits above the highest bit determined in this way did not change.
- * They are taken from the absolute time: the source's last message is assumed to precede it as
- * closely as possible. Lower bits that were never the highest to change do not affect the order. If
- * a source's times would be later than those of other sources that follow in the file, they are
+ * The highest bit in which a time differs from the previous time is therefore 0 in the previous
+ * time, which determines this bit of X. Bits above the highest bit determined in this way did not
+ * change. They are taken from the absolute time: the source's last message is assumed to precede it
+ * as closely as possible. Lower bits that were never the highest to change do not affect the order.
+ * If a source's times would be later than those of other sources that follow in the file, they are
  * moved earlier.
  *
  * Return: 0, or -1 with errno for a read error or lack of memory.

@@ -56,7 +56,7 @@ int source_open(const char *path);
 void source_take(struct source *source, int fd, const char *path);
 
 /**
- * source_fill() - replace the current bytes with the next ones
+ * source_fill() - replace the current bytes with the next bytes
  *
  * Return: 0, or -1 after printing an error. At the end of the trace, @filled is then 0.
  */

@@ -543,7 +543,7 @@ static struct stores *current_slot(const struct stages *stages)
 	return stages->stores[stages->records.pushed % SLOTS];
 }
 
-/* Wait for a free slot after the current one, and return it, or NULL if out of memory. */
+/* Wait for a free slot after the current slot; return it, or NULL if out of memory. */
 static struct stores *next_slot(struct stages *stages)
 {
 	struct queue *queue = &stages->records;

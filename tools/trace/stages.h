@@ -41,7 +41,7 @@ enum stages_item {
 /**
  * stages_new() - start reading with several threads
  * @trace:	the trace, before anything has been decoded
- * @threads:	number of threads, including the calling one
+ * @threads:	number of threads, including the calling thread
  *
  * Return: NULL if out of memory, in which case one thread reads the trace.
  */

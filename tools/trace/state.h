@@ -42,7 +42,7 @@ struct trace {
 	bool			unfinished[NEXUS_SOURCES];
 	/*
 	 * Set if a store has contradicted its stream. By source: set if timestamps may have been
-	 * lost since the latest absolute one.
+	 * lost since the latest absolute timestamp.
 	 */
 	bool			damaged;
 	const struct records_batch *batch;	/* being decoded, or NULL */

@@ -34,8 +34,8 @@ static bool begins(unsigned int bytes, uint32_t value)
 }
 
 /*
- * Decode a store that continues the unfinished record or may begin a new one. Return
- * whether the store ends the record.
+ * Decode a store that continues the unfinished record or may begin a new record. Return whether the
+ * store ends the record.
  */
 static bool follow(struct switches_begun *begun, unsigned int bytes, uint32_t value)
 {
@@ -112,8 +112,8 @@ int switches_push(struct switches *switches, const struct store *store)
 	if (begun->words)
 		return 0;
 	/*
-	 * A store that does not continue the unfinished record discards it, and may begin a
-	 * new one.
+	 * If a store does not continue the unfinished record, discard the record; the store may
+	 * begin a new record.
 	 */
 	if (before.kind || !begins(store->bytes, store->value))
 		switches->losses++;

@@ -35,7 +35,7 @@ struct trace_switch {
 	struct perfrec_stamp	stamp;
 };
 
-/* Number of words of a SIFIVE_TRACE_SWITCH_FAULT before its last one. */
+/* Number of words of a SIFIVE_TRACE_SWITCH_FAULT before its last word. */
 #define SWITCHES_WORDS	2
 
 /**

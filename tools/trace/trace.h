@@ -19,7 +19,7 @@
 
 /*
  * A record that lacks at most the upper part of its last counter is considered complete once its
- * source has sent further messages of instruction trace: at least this many, and at most twice as
+ * source has sent further instruction trace messages: at least this many, and at most twice as
  * many. It is also considered complete when its thread's instruction trace stops, if a message has
  * shown executed code since the record's last word.
  */
