@@ -454,7 +454,7 @@ void note_loss(struct analysis *analysis, struct analysis_thread *thread)
 		analysis->ops->lost(analysis->context, thread);
 }
 
-/* Receive a thread's records in the order in which the thread wrote them. */
+/* Receive a thread's records in the order of writing. */
 static void on_ordered(void *context, const struct perfrec_record *record)
 {
 	struct analysis *analysis = context;
@@ -605,7 +605,7 @@ static void on_message(void *context, const struct nexus_message *message)
 		analysis->no_memory = true;
 }
 
-/* The thread of an unfinished record may have moved to another source long before this loss. */
+/* The thread that began a record may have moved to another source long before this loss. */
 static void on_lost(void *context, const struct perfrec_loss *loss)
 {
 	struct analysis *analysis = context;

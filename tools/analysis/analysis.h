@@ -43,7 +43,7 @@
 #define ANALYSIS_COUNTS_UNKNOWN	(1u << 4)
 /* The call's self time and counts include those of nested calls that were left out. */
 #define ANALYSIS_CALLS_OMITTED	(1u << 5)
-/* Records were lost shortly before the call, so other calls may enclose it. */
+/* Records were lost shortly before the call, so calls that are not shown may enclose it. */
 #define ANALYSIS_PATH_INFERRED	(1u << 6)
 
 /**

@@ -75,7 +75,7 @@ static bool make_room(struct analysis *analysis, struct analysis_thread *thread)
 	return resize(analysis, thread, room, stride);
 }
 
-/* Return whether a program or a thread starts here: the function is then called only once. */
+/* Return whether a program or a thread starts in this function, so that it is called only once. */
 static bool starts(struct analysis *analysis, const struct analysis_frame *frame)
 {
 	const uint64_t caller = symbols_caller(analysis->symbols, frame->call_site);
@@ -319,7 +319,7 @@ static void doubt_all(struct analysis_thread *thread, uint8_t flag)
 {
 	unsigned int i = thread->depth;
 
-	/* If a call is marked, the calls that enclose it are marked, too. */
+	/* If a call is marked, so are all calls that enclose it. */
 	while (i && !(thread->frame[i - 1].doubts & flag))
 		thread->frame[--i].doubts |= flag;
 }
@@ -366,8 +366,8 @@ void calls_cut(struct analysis *analysis, struct analysis_thread *thread)
 }
 
 /*
- * Return the number of calls that an exit record ends: all calls up to the function's
- * innermost call from this call site, or else from any site. Return 0 if there is no such call.
+ * Return the number of calls that an exit record ends: all calls up to the function's innermost
+ * call from this call site or, failing that, from any site. Return 0 if there is no such call.
  */
 static unsigned int ends(const struct analysis_thread *thread,
 			 const struct perfrec_record *record, uint32_t function)

@@ -204,7 +204,7 @@ bool counting_lost_between(const struct analysis *analysis, const struct stream 
 			   const struct analysis_thread *thread,
 			   const struct perfrec_record *record);
 
-/** counting_loses() - return whether there has been a loss since the thread's latest record */
+/** counting_loses() - return whether messages have been lost since the thread's latest record */
 static inline bool counting_loses(const struct analysis *analysis,
 				  const struct analysis_thread *thread)
 {
@@ -243,7 +243,7 @@ void counting_backwards(struct analysis *analysis, const struct stream *stream,
  * @thread:	the state before this record
  * @known:	columns whose counts are known
  *
- * Return: the other columns of @known.
+ * Return: @known without the columns of these counts.
  */
 uint64_t counting_forwards(struct analysis *analysis, struct analysis_thread *thread,
 			   const struct perfrec_record *record, uint64_t known);

@@ -128,7 +128,7 @@ static int by_from(const void *a, const void *b)
 	return result ? result : compare_numbers(one->to, two->to);
 }
 
-/* Overlapping blocks end with the same instruction, so they may have the same links. */
+/* Overlapping blocks end with the same instruction, so their links may be the same. */
 static void merge_links(struct executed *executed)
 {
 	struct executed_link *link = executed->from;

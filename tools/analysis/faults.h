@@ -19,8 +19,7 @@ struct fault_counts {
 
 /**
  * struct faults - the faults of all functions; empty if zeroed
- * @of:		@count entries, indexed by the number of the function, or NULL if there was no
- *		fault
+ * @of:		@count entries, indexed by function number, or NULL if there was no fault
  */
 struct faults {
 	struct fault_counts	*of;

@@ -661,7 +661,7 @@ static void on_context(struct flows *flows, struct track *track, const struct fl
 		owners_context(flows, track, place, tid);
 	else
 		owners_next(flows, track, tid);
-	/* Instructions of the thread that continues here are also missing. */
+	/* Instructions are also missing from the thread that continues here. */
 	if (track->gap)
 		ran_missing(flows, track, place);
 }
@@ -720,7 +720,7 @@ static void on_event(void *context, const struct flow_place *place,
 	}
 }
 
-/* Instructions from before the record may be counted after it, or vice versa. */
+/* Instructions executed before the record may be counted after it, or vice versa. */
 static void doubt(struct flows *flows, const struct perfrec_record *record)
 {
 	if (flows->counts)

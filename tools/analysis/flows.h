@@ -20,7 +20,7 @@ struct flows;
 
 /**
  * struct flows_left_out - numbers of items omitted because of limits
- * @calls:	calls, whose time is charged to their callers
+ * @calls:	omitted calls, whose time is charged to their callers
  * @parts:	number of times that a thread beyond the limit, whose calls are omitted, started
  *		running
  * @stacks:	number of times that a thread continued in a function without an open call, so that

@@ -24,7 +24,7 @@ uint32_t functions_find(struct functions *functions, uint64_t address);
 
 /**
  * functions_add() - number a new address
- * @same:	a known address in the same function, which supplies the number; or @address
+ * @same:	a known address in the same function, whose number @address receives; or @address
  *
  * Return: the number, or FUNCTIONS_OTHER if there are too many.
  */

@@ -501,9 +501,9 @@ static void hold_loss(struct oncpu *oncpu, unsigned int src, uint64_t from, uint
 }
 
 /*
- * Return the earliest possible time of the messages that are lost here. A hart without messages for
- * a long time was idle, so its lost messages are newer than the messages that other harts sent well
- * before this place.
+ * Return the earliest possible time of the messages that are lost here. A hart that sent no
+ * messages for a long time was idle, so its lost messages are newer than messages that other harts
+ * sent well before this place.
  */
 static uint64_t loss_begin(const struct oncpu *oncpu, const struct hart *hart)
 {
@@ -624,7 +624,7 @@ static void leave_late(struct oncpu_thread *t, uint64_t to, struct oncpu_part *s
 	sum->on += to - since;
 }
 
-/* Like take(), but also add the time of the current part before @until if the thread is running. */
+/* Like take(), but if the thread is running, also add the current part's time before @until. */
 static void take_until(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t until,
 		       struct oncpu_part *sum)
 {

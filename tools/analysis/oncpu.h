@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Determines, from records of context switches, when each thread ran, and why it did not run at
- * other times.
+ * Determines, from context-switch records, when each thread ran, and why it did not run at other
+ * times.
  *
- * Each thread's time is divided into parts, in which it runs, does not run for a known reason, or
- * is in an unknown state because records may be missing. A thread's parts add up to the time from
- * its first switch record to its last, or to the end of the trace.
+ * Each thread's time is divided into parts, in which the thread runs, does not run for a known
+ * reason, or is in an unknown state because records may be missing. A thread's parts add up to the
+ * time from its first switch record to its last, or to the end of the trace.
  */
 #ifndef SIFIVE_TRACE_ONCPU_H
 #define SIFIVE_TRACE_ONCPU_H

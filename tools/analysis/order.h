@@ -22,7 +22,7 @@ void order_free(struct order *order);
 void order_push(struct order *order, const struct trace *trace,
 		const struct perfrec_record *record);
 
-/** order_hold() - delay records until all earlier ones have arrived; call before order_push() */
+/** order_hold() - delay each record until all earlier records have arrived; call this first */
 void order_hold(struct order *order);
 
 /** order_header() - process the trace's next header */

@@ -21,9 +21,7 @@ static struct analysis_thread *points_of(struct analysis *analysis,
 	return thread->recorded;
 }
 
-/*
- * Samples are not points, because they count everything on a hart, or are not in the flow's order.
- */
+/* Samples are not points: they count everything on a hart, or are not in the order of the flow. */
 bool points_wants(struct analysis *analysis, const struct perfrec_record *record)
 {
 	if (record->type == PERFREC_ISR)

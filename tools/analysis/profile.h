@@ -9,7 +9,7 @@
 #include "origins.h"
 #include "spread.h"
 
-/* Memory limit for the rows; further functions of a damaged trace share one row. */
+/* Memory limit for the rows; in a damaged trace, functions beyond it share one row. */
 #define PROFILE_BYTES	(12u << 20)
 
 enum profile_by {

@@ -52,7 +52,7 @@ static double exact(const struct ranked *ranked, unsigned int count, unsigned in
 		return -1;
 	*ways = 1;
 	for (i = 0; i < count; i++)
-		/* At most i + 1 of the first i + 1 values can be chosen, so further rows are 0. */
+		/* At most i + 1 of the first i + 1 values can be chosen, so later rows are 0. */
 		for (k = as < i + 1 ? as : i + 1; k; k--)
 			for (sum = most; sum >= (long)ranked[i].rank; sum--)
 				ways[k * (most + 1) + sum] +=

@@ -12,8 +12,8 @@
 #define RANKS_EXACT	40
 #define RANKS_FEW	8
 /*
- * Minimum confidence with which a function is reported as changed. It is also the probability that
- * no unchanged function is reported.
+ * Minimum confidence with which a function is reported as changed, and minimum probability that no
+ * unchanged function is reported.
  */
 #define RANKS_CONFIDENCE	0.99
 #define RANKS_SAME	2

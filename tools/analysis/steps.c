@@ -101,8 +101,8 @@ static struct owner *running(struct steps *steps, unsigned int src)
 }
 
 /*
- * Return whether the thread continued on another source that was processed before its stop here.
- * Sources are processed one by one.
+ * Return whether the thread continued on another source that was processed before the thread's stop
+ * here. Sources are processed one by one.
  */
 static bool went_on(const struct owner *owner, const struct flow_place *place)
 {

@@ -20,7 +20,7 @@
  */
 #define THREADS_FLOW_CHANNEL	SIFIVE_TRACE_INSTRUCTION_OWNER
 
-/* Maximum number of threads named only by the trace; further threads are unknown, but counted. */
+/* Maximum number of threads named only by the trace; any others are unknown, but counted. */
 #define THREADS_STRANGERS	4096
 
 /**

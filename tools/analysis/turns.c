@@ -110,7 +110,7 @@ static void add_event(struct turns *turns, struct counters *counters,
 
 /*
  * Round numbers have few bits, so they repeat. If a thread wrote no record for half of the period,
- * it may be in a later round with the same number.
+ * its record may be from a later round with the same number.
  */
 static uint64_t longest(const struct turns *turns, const struct meta *meta)
 {

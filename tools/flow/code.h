@@ -82,7 +82,7 @@ void code_free(struct code *code);
  * @known:	whether the time is known
  * @time:	time in ticks
  *
- * A consumer may use the symbols between two lookups without changing this time.
+ * If a consumer uses the symbols between two lookups, this time does not change.
  */
 void code_when(struct code *code, bool known, uint64_t time);
 

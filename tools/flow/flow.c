@@ -309,7 +309,7 @@ static int unknown(struct flow *flow, const struct nexus_message *message)
 
 /*
  * The kernel turns the trace on and then names the running thread, to which the waiting messages
- * belong. Later, it names each thread to which it is about to switch.
+ * belong. From then on, it names each thread to which it is about to switch.
  */
 static void begin_context(struct flow *flow, struct source *source,
 			  struct walk_message *message)

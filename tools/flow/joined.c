@@ -125,7 +125,7 @@ static void give_all(struct joined *joined, struct lane *lane)
 		give_oldest(joined, lane, false);
 }
 
-/* Records of different channels may be completed in a different order than they were begun. */
+/* Records on different channels may end in a different order from that in which they began. */
 static void insert(struct joined *joined, struct lane *lane, struct pending *pending)
 {
 	struct pending *before = lane->newest;
@@ -366,7 +366,7 @@ static int follow_lanes(struct joined *joined)
 
 void joined_damaged(struct joined *joined, const struct nexus_message *gap)
 {
-	/* Ignore errors: if memory remains short, the next message fails, too. */
+	/* Ignore errors: if memory remains short, processing the next message also fails. */
 	follow_lanes(joined);
 	flow_damaged(joined->flow, gap);
 }

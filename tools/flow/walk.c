@@ -20,7 +20,7 @@
 /* Maximum number of blocks without a branch while the number of instructions is unknown. */
 #define BLIND_MAX	(1u << 16)
 
-/* SYNC codes at which the flow begins, regardless of the earlier flow. */
+/* SYNC codes at which the flow begins, regardless of any flow before the message. */
 #define SYNC_RESET	1
 #define SYNC_DEBUG	3
 #define SYNC_ENABLE	5
@@ -188,8 +188,8 @@ static void expect_return(struct walk *walk, uint64_t address)
 }
 
 /*
- * Called when unknown code has returned to @address. Discard calls up to the call that returns
- * there, or all calls.
+ * Called when unknown code has returned to @address. Discard calls up to the call that returns to
+ * that address, or all calls.
  */
 static void forget_calls(struct walk *walk, uint64_t address)
 {
@@ -198,8 +198,8 @@ static void forget_calls(struct walk *walk, uint64_t address)
 }
 
 /*
- * Enter known code, either at the start of the flow or from unknown code. Unknown code may have
- * called functions, and returned from other functions.
+ * Enter known code, either at the start of the flow or from unknown code, which may have contained
+ * calls and returns.
  */
 static enum step arrive(struct walk *walk, bool show, uint64_t address)
 {

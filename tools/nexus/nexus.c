@@ -678,8 +678,8 @@ decode_stores(struct nexus *nexus, struct store *store, size_t count, bool delta
 		if (!(ends >> last) || !second || third & (third - 1))
 			break;
 		/*
-		 * A store that has a timestamp although other stores have none, or vice versa, may
-		 * be damaged.
+		 * A store with a timestamp may be damaged if other stores have no timestamp, and
+		 * vice versa.
 		 */
 		if ((!third != none) & strict)
 			break;

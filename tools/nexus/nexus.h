@@ -115,7 +115,7 @@ enum nexus_gap {
 #define NEXUS_TIME_INFERRED	(1u << 4)
 /* The timestamp contradicts the source's clock: see @contrary. */
 #define NEXUS_CONTRARY		(1u << 5)
-/* A store without a timestamp, although earlier stores have one. */
+/* A store without a timestamp, although earlier stores have timestamps. */
 #define NEXUS_STAMP_MISSING	(1u << 6)
 /*
  * Set in tools/trace: instruction trace stops within a record, or before a possible upper part of

@@ -42,7 +42,7 @@ bool cause_span(const struct input *input, uint64_t *from, uint64_t *to);
  */
 const char *cause_why(const struct input *input, char text[CAUSE_SIZE]);
 
-/** cause_text() - like cause_why(), and also write the call's thread and times */
+/** cause_text() - like cause_why(), but also write the call's thread and times */
 const char *cause_text(const struct input *input, char text[CAUSE_SIZE]);
 
 #endif /* SIFIVE_TRACE_CAUSE_H */

@@ -452,8 +452,8 @@ static void measure_step(struct ending *ending, uint64_t from, uint64_t to)
 }
 
 /*
- * Measure the time steps near the end of each source. Earlier steps are not measured: after a very
- * long pause, too few times may follow to confirm the bits that the pause changed.
+ * Measure the time steps near the end of each source. Steps before the end are not measured: after
+ * a very long pause, too few times may follow to confirm the bits that the pause changed.
  */
 static void measure_steps(const struct clocks *clocks, struct ending *endings)
 {

@@ -11,7 +11,7 @@
 
 #include "nexus/nexus.h"
 
-/* Limits for the queue: minimum and maximum number of stores, and maximum number of other items. */
+/* Limits for the queue: least and most stores, and most items that are not stores. */
 #define CLOCKS_AHEAD	2048
 #define CLOCKS_QUEUE	(4 * CLOCKS_AHEAD)
 #define CLOCKS_EVENTS	64

@@ -13,7 +13,7 @@
 #define STORES		64
 /*
  * Maximum number of bytes to read ahead: in general, and if it is unknown which bits can be wrong.
- * The latter is slightly more than the decoder's queue contains.
+ * The second limit slightly exceeds the size of the decoder's queue.
  */
 #define AHEAD		(4u << 20)
 #define AHEAD_UNKNOWN	(128u << 10)
@@ -70,7 +70,7 @@ void head_init(struct head *head, const struct meta *meta, uint64_t mask)
 		head->whole = (uint64_t)length;
 		return;
 	}
-	/* The two clocks differ slightly; if they differ more, one of them is unreliable. */
+	/* The two clocks differ slightly; if they differ more, one clock is unreliable. */
 	ticks = (stop->time - start->time) & mask;
 	if (length <= (double)mask / 16 * 15 && (double)ticks > length / 16 * 15 &&
 	    (double)ticks < length / 16 * 17 + (double)head->slack)

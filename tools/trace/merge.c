@@ -80,10 +80,7 @@ static int number_sources(struct merge *merge)
 	return 0;
 }
 
-/*
- * Return the trace with the lowest hart, because the times in side-car files are those of its
- * clock.
- */
+/* Return the trace with the lowest hart, because the times in side-car files are on its clock. */
 static const struct input *find_base(const struct merge *merge)
 {
 	const struct input *found = merge->input[0];

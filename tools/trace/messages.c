@@ -56,7 +56,7 @@ static int queue_event(struct trace *trace, enum nexus_item item,
 }
 
 /*
- * Search damaged bytes for timestamps, and skip the bytes after them that belong to a damaged
+ * Search damaged bytes for timestamps, and skip bytes after the damage that belong to a damaged
  * message. Return whether a flipped bit explains the damage.
  */
 static bool recover(struct trace *trace, struct nexus_message *damaged)
@@ -159,7 +159,7 @@ static int on_item(struct trace *trace, enum nexus_item item,
 		trace->stats.absolute = true;
 	}
 	if (message->flags & NEXUS_CONTRARY && !clocks_slept(&trace->nexus, message)) {
-		/* Any timestamp since the previous absolute time may be wrong. */
+		/* Any timestamp since the source's previous absolute time may be wrong. */
 		if (trace->nexus.ts_scheme == NEXUS_TS_DELTA)
 			clocks_doubt(clocks, message->src, since);
 		else

@@ -544,7 +544,7 @@ static void read_trigger(struct reader *reader, struct json_object *from,
 	trigger->ended = get_u64(reader, from, "to", &trigger->to);
 }
 
-/* Read the losses; after an invalid value, they are incomplete. */
+/* Read the losses, which are incomplete after an invalid value. */
 static void read_losses(struct reader *reader, struct json_object *object, struct meta *meta)
 {
 	static const struct number number[] = {

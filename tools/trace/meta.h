@@ -305,7 +305,7 @@ struct meta_stream {
 	bool		lost;
 };
 
-/* A record of the stream belongs to the next piece if its last address is at @offset or later. */
+/* A record belongs to the next piece if its last address is at @offset or later. */
 struct meta_rest {
 	int		src;
 	int		channel;

@@ -88,7 +88,7 @@ static inline struct range_scope range_scope(uint64_t from, uint64_t to)
 
 /**
  * range_has() - return whether the trace's next item is in the range
- * @known:	whether its time is known; if not, the item is treated like the previous one
+ * @known:	whether the item's time is known; if not, the item is treated like the previous item
  * @time:	its time in ticks
  */
 static inline bool range_has(struct range_scope *scope, bool known, uint64_t time)

@@ -182,7 +182,7 @@ static void on_lost(void *context, const struct perfrec_loss *loss)
 		trace->ops->lost(trace->context, loss);
 }
 
-/* The next piece repeats the marks after this piece's last record, and counts them. */
+/* The next piece repeats and counts the marks after this piece's last record. */
 static void on_marks(void *context, const struct perfrec_record *record)
 {
 	struct trace *trace = context;
@@ -317,7 +317,7 @@ static int on_store(struct trace *trace, const struct store *store)
 	return perfrec_push(trace->perfrec, store);
 }
 
-/* Complete those of the source's records whose counters precede @offset. */
+/* Complete the source's records whose counters precede @offset. */
 static void settle(struct trace *trace, unsigned int src, uint64_t offset)
 {
 	uint32_t channels;
@@ -351,7 +351,7 @@ static bool on_branch(struct trace *trace, const struct nexus_message *message)
 	if (message->tcode == NEXUS_CORRELATION) {
 		/*
 		 * If the thread has executed no code since the last word, it may be about to store
-		 * another one.
+		 * another word.
 		 */
 		settle(trace, src, trace->shown[src]);
 		trace->unfinished[src] = is_unfinished(trace, src);
@@ -371,7 +371,7 @@ static bool on_branch(struct trace *trace, const struct nexus_message *message)
 
 /*
  * Handle a context switch: after a thread has continued on another source, it stores no more words
- * through the previous one.
+ * through the previous source.
  */
 static void on_context(struct trace *trace, const struct nexus_message *message)
 {

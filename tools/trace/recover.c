@@ -35,7 +35,7 @@ struct recovery {
 	bool			repaired;
 };
 
-/* Measure how uneven time steps are: wrong bits make them more uneven. */
+/* Time steps by source, and how uneven they are: wrong bits make steps more uneven. */
 struct steps {
 	uint64_t	time[NEXUS_SOURCES];
 	uint64_t	step[NEXUS_SOURCES];

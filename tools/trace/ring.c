@@ -65,7 +65,7 @@ bool ring_begins(const void *data, size_t length,
 
 /**
  * struct chain - a source's messages before its first absolute time
- * @change:	bits changed by all their timestamps up to the latest one: c_i of ring_times()
+ * @change:	bits changed by all timestamps up to the latest: c_i of ring_times()
  * @known:	mask of the known bits of X of ring_times()
  * @value:	the known bits
  * @begun:	set if a message from the source has been read
@@ -279,7 +279,7 @@ static void on_message(struct pass *pass, const struct nexus_message *message)
 	}
 }
 
-/* Handle the stores up to the next message of another kind. */
+/* Handle the stores up to the next message that is not a store. */
 static void on_stores(struct pass *pass)
 {
 	struct store store[STORES];

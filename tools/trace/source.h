@@ -13,7 +13,7 @@
 /* Size of a chunk in bytes. The first chunk is also used to infer the SRC width. */
 #define SOURCE_CHUNK	(256u << 10)
 
-/* Number of earlier bytes to keep, because a damaged message may begin there. */
+/* Number of bytes to keep before the current bytes, because a damaged message may begin in them. */
 #define SOURCE_HISTORY	CLOCKS_DAMAGE_MAX
 
 /**

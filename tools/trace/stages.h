@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Reads a trace with several threads. The work has three stages: messages, records, and the trace's
- * consumer. Each stage processes the trace in order, so the consumer's callbacks are exactly those
- * with one thread.
+ * consumer. Each stage processes the trace in order, so the consumer's callbacks are exactly the
+ * same as with one thread.
  *
  * Batches wait in a queue before the second and the third stage. The thread of trace_run() runs the
  * first stage. Idle threads, and that thread when the next queue is full, run the last stage that

@@ -304,7 +304,7 @@ void trace_close(struct trace *trace);
  * @options:	everything but src_bits
  * @records:	set if records, and not only messages, are valid
  *
- * Tries all widths, and selects the one that makes the most records valid or, if there are no
+ * Tries all widths, and selects the width that makes the most records valid or, if there are no
  * records, the most messages.
  *
  * Return: the width, or -1 if no width makes the bytes valid.
