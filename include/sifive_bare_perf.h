@@ -15,14 +15,14 @@
  *						on each hart to trace
  *	perfTraceOn(), perfTraceOff()		on each of these harts, as often as needed
  *
- * A debugger reads the trace from the buffer that perfTraceBuffer() returns, or from the
- * SRAM of the encoder or funnel; there is no perfWriteTrace(). The library does not call the
- * C library, but the compiler may emit calls to memset() and memcpy(). The library needs the
- * A extension. Compile its only source file, sifive_bare_perf.c, with the program; the compiler's
- * option -D changes the sizes below.
+ * A debugger reads the trace from the buffer that perfTraceBuffer() returns, or from the SRAM of
+ * the encoder or funnel; there is no perfWriteTrace(). The library does not call the C library, but
+ * the compiler may emit calls to memset() and memcpy(). The library needs the A extension. Compile
+ * its only source file, sifive_bare_perf.c, with the program; the compiler option -D can change the
+ * sizes below.
  *
- * An initialisation needs 2 KB of the hart's stack; any other call or hook needs 1 KB. The
- * timer's trap handler runs on the stack of the code that it interrupts and needs 1 KB more.
+ * Initialisation needs 2 KB of the hart's stack; any other call or hook needs 1 KB. The timer trap
+ * handler runs on the stack of the interrupted code and needs another 1 KB.
  *
  * All functions return 0 on success and -1 on error.
  */
@@ -42,7 +42,7 @@ extern "C" {
 #define PERF_MEM_POOL_SIZE	(256 * 1024)
 #endif
 
-/* Number of harts that can be traced; their ids must be lower than this. */
+/* Number of harts that can be traced; their ids must be lower than this number. */
 #ifndef PERF_MAX_HARTS
 #define PERF_MAX_HARTS		8
 #endif
@@ -71,8 +71,8 @@ typedef enum {
 
 /*
  * An event to count; ctrIdx and ctrInfo are results. A list contains each event once, in any order.
- * When an initialisation fails because of an event, the event's ctrIdx is PERF_NO_COUNTER: the
- * event cannot be counted, no counter is left for it, or it appears earlier in the list.
+ * If initialisation fails because of an event, that event's ctrIdx is PERF_NO_COUNTER: the event
+ * cannot be counted, no counter is left for it, or it is repeated in the list.
  */
 typedef struct {
 	unsigned int ctrIdx;
@@ -110,8 +110,8 @@ int perfInit(int num_cores, int num_funnels);
  * encoder.
  *
  * With a funnel, all harts share one buffer. The first hart to be initialised sets the buffer's
- * size; initialising the others keeps the buffer and its data. Initialising a hart again begins a
- * new trace, unless the trace of another hart is on.
+ * size; initialising the other harts keeps the buffer and its data. Initialising a hart again
+ * begins a new trace, unless another hart's trace is on.
  */
 int perfManualInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 		   perfCountType_t cntType, uint32_t SBABufferSize);
@@ -124,9 +124,9 @@ int perfFuncEntryExitInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 			  perfCountType_t cntType, uint32_t SBABufferSize);
 
 /*
- * Set up recording of the interrupted pc every @interval microseconds, at least 100. Uses
- * mtvec and the machine timer interrupt; the hart's next initialisation restores them. The
- * first trap with another cause also restores the program's mtvec, and ends these records.
+ * Set up recording of the interrupted pc every @interval microseconds, at least 100. Uses mtvec and
+ * the machine timer interrupt; the hart's next initialisation restores them. The first trap with a
+ * different cause also restores the program's mtvec, and ends timer recording.
  */
 int perfTimerISRInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 		     perfCountType_t cntType, uint32_t SBABufferSize, int interval);
@@ -134,14 +134,13 @@ int perfTimerISRInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 /* Write a record of the counters, with the call site of perfWriteCntrs(). */
 int perfWriteCntrs(void);
 
-/* Turn the calling hart's trace on, which writes a header, or off. */
+/* Turn the calling hart's trace on or off. Turning it on writes a header. */
 int perfTraceOn(void);
 int perfTraceOff(void);
 
 /*
- * Return the number of records of the calling hart that have been lost since its
- * initialisation: a trap handler, such as the timer's, cannot write a record
- * within another one.
+ * Return the number of records that the calling hart has lost since its initialisation: a trap
+ * handler, such as the timer's, cannot write a record while it interrupts another record.
  */
 int perfLostRecords(uint32_t *records);
 

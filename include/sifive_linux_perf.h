@@ -16,18 +16,18 @@
  * owns the hardware and releases it when the program ends, even if a signal kills the program.
  *
  * Each thread uses its own ITC channel: the first thread uses the channel passed to the
- * initialisation, other threads any free one. If there are more threads than channels, a
- * thread takes the channel of another thread between two records. Records that cannot be written
- * are counted: records of a signal handler that interrupts a record and finds the queue full, and
- * records interrupted by a handler that does not return to them. A child created by fork() does
+ * initialisation, other threads use any free channel. If there are more threads than channels, a
+ * thread takes over the channel of a thread that is between two records. Records that cannot be
+ * written are counted: those from a signal handler that interrupts a record and finds the queue
+ * full, and those that a handler interrupts and does not return to. A child created by fork() does
  * not trace, and does not disturb its parent's trace.
  *
- * Signal handlers may call perfWriteCntrs(), perfTraceOn(), perfTraceOff() and
- * perfErrorString(): these take no lock of the program or the C library, and allocate no
- * memory. If another thread is in one of the other calls, perfTraceOn() and perfTraceOff() wait
- * for that call, which allocates memory. So do not turn tracing on or off in a handler while
- * another thread sets up or writes the trace. In a handler that has interrupted another call to
- * this library, calls that cannot proceed return an error.
+ * Signal handlers may call perfWriteCntrs(), perfTraceOn(), perfTraceOff() and perfErrorString():
+ * these calls take neither program nor C library locks, and allocate no memory. If another thread
+ * is in a call other than these, which may allocate memory, perfTraceOn() and perfTraceOff() wait
+ * for that call. So do not turn tracing on or off in a handler while another thread sets up the
+ * trace or writes it to a file. In a handler that has interrupted another call to this library,
+ * calls that cannot proceed return an error.
  *
  * All functions return 0 on success and -1 on error; perfErrorString() explains the
  * error. A failed initialisation leaves nothing allocated, open or mapped.
@@ -142,7 +142,7 @@ enum {
  * perfCount_Delta	The difference from the previous record, or, in the first record, from
  *			the header, modulo the counter's width: correct if the counter wrapped
  *			at most once. Full addresses.
- * perfCount_DeltaXOR	The value XORed with the previous one, and the address XORed with
+ * perfCount_DeltaXOR	The value XORed with the previous value, and the address XORed with
  *			the previous address. Both start from 0 at the header, so a reader
  *			can reconstruct values (modulo 2^48) and addresses.
  */
@@ -197,16 +197,16 @@ typedef struct {
  * A second call while tracing is off discards the set-up. The device keeps the captured
  * data until the next initialisation.
  *
- * Errors: argument out of range; no trace device, no permission to use it, or a driver
- * with another ABI; tracing is on; sifive_trace_setup() holds the session.
+ * Errors: argument out of range; no trace device, no permission to use it, or a driver with another
+ * ABI; tracing is on; there is a session that sifive_trace_setup() set up.
  */
 int perfInit(int num_cores, int num_funnels);
 
 /**
  * perfManualInit - set up recording by perfWriteCntrs()
- * @perfCntrList: events to count, in any order, each once; may be NULL if @numCntrs is 0.
- *		The call fills in ctrIdx and ctrInfo. Afterwards the calling thread may read
- *		the CSRs of these counters; other threads may do so after their first record
+ * @perfCntrList: events to count, in any order, each once; may be NULL if @numCntrs is 0. The call
+ *		fills in ctrIdx and ctrInfo. Afterwards the calling thread may read the CSRs of
+ *		these counters; other threads may read them after their first record
  * @numCntrs:	number of elements of @perfCntrList, 0 to 32
  * @itcChannel:	ITC channel to write to, 0 to 31, but at most 15 on encoders whose stimulus
  *		registers 16-31 are registers 0-15 with a timestamp; decoders expect 6
@@ -223,11 +223,11 @@ int perfInit(int num_cores, int num_funnels);
  * arguments from another thread adds that thread's CPUs, so a program can call it once on each core
  * that it traces.
  *
- * Errors: perfInit() was not called; argument out of range; no CPU has an encoder; several
- * CPUs on a kernel without restartable sequences (rseq); missing capability; another
- * process holds the hardware; no such sink or not enough memory; an event that this
- * processor cannot count, or no free counter for it; a timestamp that user mode cannot
- * read; tracing is on; sifive_trace_setup() holds the session.
+ * Errors: perfInit() was not called; argument out of range; no CPU has an encoder; several CPUs on
+ * a kernel without restartable sequences (rseq); missing capability; another process holds the
+ * hardware; no such sink or not enough memory; an event that this processor cannot count, or no
+ * free counter for it; a timestamp that user mode cannot read; tracing is on; there is a session
+ * that sifive_trace_setup() set up.
  */
 int perfManualInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 		   perfCountType_t cntType, uint32_t SBABufferSize);
@@ -284,9 +284,9 @@ int perfTraceOn(void);
 /**
  * perfTraceOff - stop writing records
  *
- * Returns when all messages have reached the buffer, including those of records that other threads
- * were writing. A record that its thread does not finish within 200 ms is considered abandoned.
- * Does nothing if tracing is off. A signal handler that interrupted a record may call
+ * Returns when all messages have reached the buffer, including messages from records that other
+ * threads were writing. A record that its thread does not finish within 200 ms is considered
+ * abandoned. Does nothing if tracing is off. A signal handler that interrupted a record may call
  * perfTraceOff(); that record remains incomplete and is counted.
  *
  * Errors: no successful initialisation; the hardware did not stop (tracing is off

@@ -15,20 +15,18 @@
  *	sifive_trace_dump(trace, "trace.rtd");
  *	sifive_trace_close(trace);
  *
- * While tracing is on, functions compiled with -finstrument-functions write a record at
- * entry and exit, sifive_trace_write() writes one where it is called, and the kernel writes
- * one for each sample. All threads record, on all traced CPUs. A record needs no system
- * call.
+ * While tracing is on, functions compiled with -finstrument-functions write a record at entry and
+ * exit, sifive_trace_write() writes a record where it is called, and the kernel writes a record for
+ * each sample. All threads record, on all traced CPUs. A record needs no system call.
  *
- * Functions that return int return 0 on success and -1 on error; sifive_trace_error()
- * explains the error. The environment variables SIFIVE_TRACE_DEVICE, SIFIVE_TRACE_VERBOSE
- * and SIFIVE_TRACE_META apply as sifive_linux_perf.h describes; that API uses the same
- * session.
+ * Functions that return int return 0 on success and -1 on error; sifive_trace_error() explains the
+ * error. The environment variables SIFIVE_TRACE_DEVICE, SIFIVE_TRACE_VERBOSE and SIFIVE_TRACE_META
+ * have the effects that sifive_linux_perf.h describes. Both APIs use the same session.
  *
- * A process has one session at a time, because hooks carry no handle, and because the
- * hardware, its counters and a thread's channel can have only one owner. Another handle cannot
- * set up a session until the first one is closed. Handles ensure that a library in the program
- * cannot turn off, or write into, a trace that other code has set up.
+ * A process has one session at a time, because hooks carry no handle, and because the hardware, its
+ * counters and a thread's channel can have only one owner. Another handle cannot set up a session
+ * until the first handle is closed. Handles ensure that a library in the program cannot turn off,
+ * or write into, a trace that other code has set up.
  *
  * Programs for the SiFive Trace Performance Library include this header for the names of
  * sifive_linux_trace.h.
@@ -58,9 +56,9 @@ enum sifive_trace_count {
 enum {
 	/* Keep the newest bytes. Default: the trace ends when a buffer is full. */
 	SIFIVE_TRACE_RING		= 1 << 0,
-	/* Count for each thread separately: in records since the thread's first record, in
-	 * samples since sifive_trace_on(). This is the default, so the flag has no effect,
-	 * except that it conflicts with SIFIVE_TRACE_PER_CPU.
+	/* Count for each thread separately: records count from the thread's first record,
+	 * samples from sifive_trace_on(). This is the default; the flag only conflicts with
+	 * SIFIVE_TRACE_PER_CPU.
 	 */
 	SIFIVE_TRACE_PER_THREAD		= 1 << 1,
 	/* Before each record, poll until the encoder has room, so that interrupts can be
@@ -72,22 +70,22 @@ enum {
 	SIFIVE_TRACE_NO_HOOKS		= 1 << 3,
 	/*
 	 * Only the first sifive_trace_on() writes headers. With SIFIVE_TRACE_DELTA a thread that
-	 * reuses the channel of an ended thread also writes a header, because its per-thread
-	 * differences start there. For decoders that reject a second header use
-	 * SIFIVE_TRACE_PER_CPU, SIFIVE_TRACE_RAW or SIFIVE_TRACE_XOR.
+	 * reuses an ended thread's channel also writes a header, because its per-thread differences
+	 * start there. For decoders that reject a second header use SIFIVE_TRACE_PER_CPU,
+	 * SIFIVE_TRACE_RAW or SIFIVE_TRACE_XOR.
 	 */
 	SIFIVE_TRACE_HEADER_ONCE	= 1 << 4,
-	/* Sample everything that runs on the traced CPUs, not only this process. */
+	/* Sample everything that runs on the traced CPUs, not only the calling process. */
 	SIFIVE_TRACE_SAMPLE_ALL		= 1 << 5,
 	/*
-	 * Record the harts' counts, which include those of other programs. All outputs of the
+	 * Record the harts' counts, which include the counts of other programs. All outputs of the
 	 * trace mark such counts.
 	 */
 	SIFIVE_TRACE_PER_CPU		= 1 << 6,
 	/*
-	 * Make the kernel record, on a separate channel, when each thread of the process starts
-	 * and stops running; with SIFIVE_TRACE_SAMPLE_ALL all threads. Only the shared library
-	 * supports this.
+	 * Make the kernel record, on a separate channel, when each thread of the process starts and
+	 * stops running; with SIFIVE_TRACE_SAMPLE_ALL, record this for all threads. Only the shared
+	 * library supports this.
 	 */
 	SIFIVE_TRACE_SWITCHES		= 1 << 7,
 	/* Like SIFIVE_TRACE_SWITCHES, and also record each system call of these threads. */
@@ -95,8 +93,8 @@ enum {
 	/* Like SIFIVE_TRACE_SWITCHES, and also record each page fault of these threads. */
 	SIFIVE_TRACE_PAGE_FAULTS	= 1 << 10,
 	/* Samples include their callers, found with frame pointers: compile with
-	 * -fno-omit-frame-pointer. Samples in the kernel include functions of the kernel, so only
-	 * the user can read the files.
+	 * -fno-omit-frame-pointer. Samples in the kernel include kernel functions, so only the user
+	 * running the program can read the files.
 	 */
 	SIFIVE_TRACE_CALLERS		= 1 << 9,
 };
@@ -113,10 +111,10 @@ struct sifive_trace_name {
  * @flags:	SIFIVE_TRACE_*
  * @count_type:	enum sifive_trace_count
  * @events:	up to 32 names, separated by commas; NULL or "" for none. Names are cycles,
- *		instructions, L1-dcache-load-misses and others that perf list shows; timestamp; rHEX
- *		or cpu/event=NUMBER/ for raw events. ":u" or ":k" after a name counts only in user
- *		or kernel mode. fw:ipi-sent and other events that firmware counts are only in
- *		samples: they need @interval or @period, and SIFIVE_TRACE_NO_HOOKS;
+ *		instructions, L1-dcache-load-misses and other names that perf list shows; timestamp;
+ *		rHEX or cpu/event=NUMBER/ for raw events. ":u" or ":k" after a name counts only in
+ *		user or kernel mode. Only samples contain fw:ipi-sent and other events that firmware
+ *		counts: these events need @interval or @period, and SIFIVE_TRACE_NO_HOOKS;
  *		sifive_trace_write() then does nothing
  * @buffer:	bytes of memory for each sink; 0 uses the SRAM of the trace hardware
  * @cpus:	CPUs to trace, such as "0-2,5"; NULL for all that have an encoder and that
@@ -135,7 +133,8 @@ struct sifive_trace_name {
  * @names_count: number of elements of @names
  * @header_interval: number of records from one header to the next, for each thread on each CPU; 0
  *		for 100. Only with SIFIVE_TRACE_RING and SIFIVE_TRACE_XOR, and without
- *		SIFIVE_TRACE_HEADER_ONCE. Records of a wrapped ring before its first header are lost
+ *		SIFIVE_TRACE_HEADER_ONCE. In a wrapped ring, records before the first header are
+ *		lost
  * @stack:	samples include registers and this many bytes of the stack, in which readers find
  *		the callers with unwind tables: a multiple of 8 up to 8192, 0 for neither. Cannot be
  *		combined with SIFIVE_TRACE_CALLERS; samples in the kernel are the same as with that
@@ -179,15 +178,14 @@ enum {
  * @flags:	SIFIVE_TRACE_ON ...
  * @sinks:	number of files that sifive_trace_dump() writes
  * @bytes:	captured bytes
- * @lost_signals: records of signal handlers: the handler interrupted a record and found
- *		the queue full, or the record was still queued when its thread ended or
- *		tracing was turned off or paused
- * @lost_threads: records of threads without a channel or without access to the counters,
- *		on CPUs without an encoder, or while the trace was being written to files
- * @lost_abandoned: unfinished records: left by siglongjmp() out of a handler,
- *                  by a handler that turned tracing off, or unfinished 200 ms
- *                  after tracing was turned off or paused. A record of the last kind may be
- *                  completed later
+ * @lost_signals: records from signal handlers: the handler interrupted a record and found the queue
+ *		full, or its record was still queued when the thread ended or tracing was turned off
+ *		or paused
+ * @lost_threads: records lost because the thread had no channel or no access to the counters, the
+ *		CPU had no encoder, or the trace was being written to files
+ * @lost_abandoned: unfinished records: a handler left them with siglongjmp() or turned tracing off,
+ *		or they were unfinished 200 ms after tracing was turned off or paused. Records in
+ *		the last group may be completed later
  * @samples:	records written by the kernel
  * @lost_samples: records that the kernel could not write
  * @lost_counters: bit n set: counter n was stopped, taken by another user, or lost in
@@ -268,15 +266,15 @@ int sifive_trace_status(struct sifive_trace *trace,
 int sifive_trace_dump(struct sifive_trace *trace, const char *path);
 
 /*
- * End tracing and release everything. Does nothing for NULL. In a signal
- * handler that interrupted a record or another call, this only prints an error:
- * the handle remains valid and tracing continues.
+ * End tracing and release everything. Does nothing for NULL. In a signal handler that interrupted a
+ * record or another call, the function only prints an error: the handle remains valid and tracing
+ * continues.
  */
 void sifive_trace_close(struct sifive_trace *trace);
 
 /*
- * Return the error or notice of the calling thread's last call, one line without a newline; empty
- * if there is none. Valid until the thread's next call.
+ * Return the error or notice from the calling thread's last call: one line without a newline, or an
+ * empty string. Valid until the thread's next call.
  */
 const char *sifive_trace_error(void);
 

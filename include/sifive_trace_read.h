@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Read traces of SiFive processors: calls, records, samples, context switches and losses,
- * one by one, in the same way as the command sifive-trace.
+ * Read traces of SiFive processors one event at a time, as the command sifive-trace does: calls,
+ * records, samples, context switches and losses.
  *
  *	struct sifive_reader *reader = sifive_reader_new();
  *	const struct sifive_event *event;
@@ -26,8 +26,8 @@
  *
  * A reader owns what its functions return: strings and structures are valid until
  * sifive_reader_free(), events and their counts until the next sifive_reader_next(). Later versions
- * of the library may add members at the end of structures, values to enumerations, and functions;
- * any other change also changes the name of the library's file.
+ * of the library may add functions, enumeration values, and members at the end of structures; any
+ * other change also changes the library's file name.
  */
 #ifndef SIFIVE_TRACE_READ_H
 #define SIFIVE_TRACE_READ_H
@@ -44,13 +44,13 @@ struct sifive_reader;
  * enum sifive_event_kind - kinds of events; bits of sifive_reader_open()'s @events
  * @SIFIVE_EVENT_RECORD: a record: function entry or exit, manual record or sample
  * @SIFIVE_EVENT_CALL: a call that has ended; it follows the calls within it
- * @SIFIVE_EVENT_SPAN: a time during which a thread was on or off the CPU (record --switches)
+ * @SIFIVE_EVENT_SPAN: a period during which a thread was on or off the CPU (record --switches)
  * @SIFIVE_EVENT_LOST: records of a thread may be missing here
  * @SIFIVE_EVENT_IDLE: a pipe has no more data for now; never occurs with files
- * @SIFIVE_EVENT_POINT: a manual record, or the record of an instrumented function, in its place
- *		among the calls; only if there is instruction trace. The calls, and
- *		SIFIVE_EVENT_RECORD for function entry and exit, then come from instruction trace,
- *		unless the option "calls" is "records".
+ * @SIFIVE_EVENT_POINT: a manual record, or an instrumented function's record, at its position among
+ *		the calls; only if there is instruction trace. The calls, and SIFIVE_EVENT_RECORD
+ *		for function entry and exit, then come from instruction trace, unless the option
+ *		"calls" is "records".
  */
 enum sifive_event_kind {
 	SIFIVE_EVENT_RECORD	= 1 << 0,
@@ -98,7 +98,7 @@ enum sifive_call_end {
  * @SIFIVE_SPAN_STOPPED: a signal or debugger had stopped the thread
  * @SIFIVE_SPAN_WAITS: the thread did not run; the record of the reason was lost
  * @SIFIVE_SPAN_WOKEN: the thread had been woken, and waited for a CPU
- * @SIFIVE_SPAN_SEVERAL: a mixture of these, merged because there were too many parts
+ * @SIFIVE_SPAN_SEVERAL: several of these states, merged because there were too many parts
  */
 enum sifive_span_state {
 	SIFIVE_SPAN_UNKNOWN,
@@ -140,7 +140,7 @@ enum {
  * @time:	ticks: when a call or span began, or a record or point was written
  * @length:	ticks from a call's entry to its exit, excluding @waited; length of a span in ticks
  * @self:	ticks of a call's @length outside nested calls
- * @waited:	ticks for which a call's thread waited for room in the buffer; they are not
+ * @waited:	ticks for which a call's thread waited for room in the buffer; these ticks are not
  *		charged to any function
  * @address:	record, point: address of the function entered or left; otherwise the pc
  * @caller_address: record, point: the return address at entry or exit, or 0
@@ -151,7 +151,7 @@ enum {
  *		functions that ran in between
  * @count_self:	call: part of @count outside nested calls; for other events NULL
  * @counters:	length of @count and @count_self; sifive_reader_counter() returns the counters'
- *		names, but sifive_reader_point_counter() those of a point
+ *		names or, for a point, sifive_reader_point_counter()
  * @thread:	number for sifive_reader_thread()
  * @function:	number for sifive_reader_function(): the function of the call, record or point
  * @caller:	the function enclosing a call or point, or SIFIVE_NO_FUNCTION
@@ -286,8 +286,8 @@ int sifive_reader_open(struct sifive_reader *reader, const char *path, unsigned 
  * sifive_reader_next() - read the next event
  * @event:	result: the event
  *
- * Events are in the order of the trace. Records of a thread that moved between harts are in
- * the order in which the thread wrote them.
+ * Events are in the order of the trace. Records from a thread that moved between harts are in the
+ * order in which the thread wrote them.
  *
  * Return: 1 if there is an event; 0 at the end of the trace; -1 for a read error or lack of
  * memory, after which later calls also return -1; sifive_reader_error() explains the error.
@@ -332,8 +332,8 @@ const char *sifive_reader_point_counter(const struct sifive_reader *reader, unsi
  * sifive_reader_function() - describe a function
  * @number:	sifive_event.function or sifive_event.caller
  *
- * Return: the function, valid until the next call to this function, or NULL if there is
- * none so far.
+ * Return: the function, valid until the next sifive_reader_function(), or NULL if there is none so
+ * far.
  */
 const struct sifive_function *sifive_reader_function(struct sifive_reader *reader,
 						     uint32_t number);
@@ -342,8 +342,7 @@ const struct sifive_function *sifive_reader_function(struct sifive_reader *reade
  * sifive_reader_thread() - describe a thread
  * @number:	sifive_event.thread
  *
- * Return: the thread, valid until the next call to this function, or NULL if there is none
- * so far.
+ * Return: the thread, valid until the next sifive_reader_thread(), or NULL if there is none so far.
  */
 const struct sifive_thread *sifive_reader_thread(struct sifive_reader *reader,
 						 uint32_t number);

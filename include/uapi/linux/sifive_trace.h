@@ -26,8 +26,8 @@
  * While a capture runs, read() returns what has reached the sink. For a ring it returns a copy,
  * made when reading begins at offset 0 and shared by all readers: a new reader shares the copy that
  * others are reading, unless it is older than 10 seconds: then a new copy is made, and read() of
- * the old one fails with ESTALE. Its memory is charged to the reader (ENOMEM). The bytes of several
- * sinks follow one another; /dev/sifive-trace.N, for reading only, returns those of sink N.
+ * the old copy fails with ESTALE. A copy's memory is charged to the reader (ENOMEM). The bytes of
+ * several sinks follow one another; the read-only /dev/sifive-trace.N returns those of sink N.
  *
  * With SIFIVE_TRACE_CONFIG_DRAIN, read() returns each byte once while the capture runs. It blocks
  * while there is nothing to read (EAGAIN with O_NONBLOCK) and returns 0 after the capture has
@@ -45,20 +45,20 @@
  *
  * A call that controls hardware or counters checks the caller, not the program that opened the
  * descriptor: CONFIG, COUNTERS, SAMPLING, SWITCHES, EVENT and mmap() need CAP_PERFMON or
- * CAP_SYS_ADMIN. START, STOP and THREAD need one of them too, except in the process that called
+ * CAP_SYS_ADMIN. START, STOP and THREAD also need one of these, except in the process that called
  * CONFIG, which may have dropped its privileges since.
  *
- * Every structure begins with its size in the caller's version. A shorter one is extended with
- * zeros. A longer one is accepted if all bytes beyond the kernel's structure are zero; otherwise
- * the call fails with E2BIG. The kernel writes back at most the caller's size. Unknown flags and
- * non-zero reserved fields are rejected with EINVAL, even in events that a call does not use. The
- * kernel ignores the input value of "out" fields. The layout is the same for 32-bit and 64-bit
- * programs.
+ * Every structure begins with its size in the caller's version. A shorter structure is extended
+ * with zeros. A longer one is accepted if all bytes beyond the kernel's structure are zero;
+ * otherwise the call fails with E2BIG. The kernel writes back at most the caller's size. Unknown
+ * flags and non-zero reserved fields are rejected with EINVAL, even in events that a call does not
+ * use. The kernel ignores the input value of "out" fields. The layout is the same for 32-bit and
+ * 64-bit programs.
  *
  * An ioctl number encodes the direction and size of its structure. The kernel ignores the size in
- * the number and uses the size field, because later structures may be longer. Numbers of ABI 2
- * and earlier encode neither: of these the kernel supports only INFO, so that an old program
- * can read the ABI number. The others fail with ENOTTY.
+ * the number and uses the size field, because later structures may be longer. Numbers of ABI 2 and
+ * earlier encode neither: of these the kernel supports only INFO, so that an old program can read
+ * the ABI number. All other calls fail with ENOTTY.
  *
  * Errors of all calls: EFAULT (argument not readable or writable), EINVAL, E2BIG, ENOTTY
  * (unknown call), ENODEV (the hardware was unbound).
@@ -100,9 +100,9 @@ enum sifive_trace_sink_kind {
  * @abi:	out: SIFIVE_TRACE_ABI of the kernel
  * @encoders:	out: number of trace encoders; indexes start at 0
  * @funnels:	out: number of trace funnels
- * @sinks:	out: number of sinks of the current or last capture; 0 before the first
+ * @sinks:	out: number of sinks of the current or last capture; 0 before the first CONFIG
  * @page_size:	out: size of a stimulus page in bytes, the length for mmap()
- * @ts_width:	out: width of messages' timestamps in bits; 0 = none exist, or CONFIG found none
+ * @ts_width:	out: width of message timestamps in bits; 0 = none exist, or CONFIG found none
  * @flags:	out: SIFIVE_TRACE_INFO_*
  * @ts_hz:	out: timestamp ticks per second after the prescaler; 0 = unknown
  * @sinks_available: out: bit n set: some component has sink kind n
@@ -190,8 +190,8 @@ struct sifive_trace_encoder {
 /* The encoder has its own SBA sink, so mapping its page also needs CAP_SYS_RAWIO. */
 #define SIFIVE_TRACE_ENCODER_RAWIO	(1u << 0)
 /*
- * Stimulus registers 16-31 are 0-15 with a timestamp: to write to channel n, store to
- * register n + 16. Found by CONFIG: not set before the first one.
+ * Stimulus registers 16-31 are 0-15 with a timestamp: to write to channel n, store to register n +
+ * 16. Found by CONFIG: not set before the first CONFIG.
  */
 #define SIFIVE_TRACE_ENCODER_TS_CHANNELS (1u << 1)
 /*
@@ -304,8 +304,8 @@ struct sifive_trace_config {
  * @flags:	in: SIFIVE_TRACE_EVENT_NO_*, and SIFIVE_TRACE_EVENT_OF_SAMPLES
  * @counter:	out: counter number, 0-31: 0 cycle, 1 timestamp, 2 instret,
  *		n hpmcounter n
- * @info:	out: SBI counter_info: SIFIVE_TRACE_COUNTER_CSR (0 if it has none)
- *		and SIFIVE_TRACE_COUNTER_WIDTH (width - 1)
+ * @info:	out: SBI counter_info: SIFIVE_TRACE_COUNTER_CSR (0 if there is none) and
+ *		SIFIVE_TRACE_COUNTER_WIDTH (width - 1)
  * @turn:	in: 0. out: 0 if always counted, otherwise the turn that counts it, from 1
  *
  * Firmware's events (type 15) have no CSR and no @flags, and @counter is a number that no other
@@ -325,10 +325,10 @@ struct sifive_trace_event {
 #define SIFIVE_TRACE_EVENT_NO_USER	(1u << 0)
 #define SIFIVE_TRACE_EVENT_NO_KERNEL	(1u << 1)
 /*
- * For COUNTERS: the event of a later SAMPLING, with the same other flags. The event uses no counter
- * of the session; the kernel's records contain the count of the interrupting counter. Programs
- * cannot read that count: @counter is not the number of a counter of the session, and @info has no
- * CSR. SAMPLING by another event, or by time, then fails with EINVAL.
+ * For COUNTERS: a later SAMPLING will sample on this event, with the same other flags. The event
+ * uses none of the session's counters; the kernel's records contain the count of the interrupting
+ * counter. Programs cannot read that count: @counter is not the number of one of these counters,
+ * and @info has no CSR. SAMPLING by another event, or by time, then fails with EINVAL.
  */
 #define SIFIVE_TRACE_EVENT_OF_SAMPLES	(1u << 2)
 
@@ -342,11 +342,11 @@ struct sifive_trace_event {
  * @turn_us:	in: length of a turn in microseconds, 0 = 4000; must be 0 without _TURNS
  * @event:	in and out: the events; each gets its own counter, or a turn on a shared one
  *
- * SIFIVE_TRACE_IOC_COUNTERS. Needs a CONFIG by the same session, and CAP_PERFMON or
- * CAP_SYS_ADMIN. Replaces the session's counters. After an error the session keeps the previous
- * ones, except those that another user has taken since; STATUS reports those as lost. Until the
- * session ends, the calling thread and each thread that called THREAD may read the counters'
- * CSRs while they run on these harts. On other harts, and in other threads, the access raises an
+ * SIFIVE_TRACE_IOC_COUNTERS. Needs a CONFIG by the same session, and CAP_PERFMON or CAP_SYS_ADMIN.
+ * Replaces the session's counters. After an error the session keeps its previous counters, except
+ * those that another user has taken since then; STATUS reports these as lost. Until the session
+ * ends, the calling thread and each thread that called THREAD may read the counters' CSRs while
+ * they run on these harts. On other harts, and in other threads, the access raises an
  * illegal-instruction exception (SIGILL).
  *
  * EINVAL: malformed or repeated event (@failed). EOPNOTSUPP: firmware does not support the event,
@@ -372,8 +372,8 @@ struct sifive_trace_counters {
 
 /**
  * struct sifive_trace_slot - offsets that convert a hart's counts to a thread's
- * @offset:	value to add to CSR n, modulo the counter's width. Counter 1 has no
- *		CSR: its entry is the number of times that the kernel wrote the others
+ * @offset:	value to add to CSR n, modulo the counter's width. Counter 1 has no CSR: its entry
+ *		is the number of times that the kernel wrote the other entries
  *
  * An array of SIFIVE_TRACE_THREADS slots, mapped read-only with mmap() at
  * SIFIVE_TRACE_MMAP_THREADS. Accessing a page raises SIGBUS until a thread has had a slot in
@@ -392,12 +392,12 @@ struct sifive_trace_slot {
  * struct sifive_trace_thread - join the calling thread to the session
  * @size:	in: sizeof(struct sifive_trace_thread)
  * @flags:	in: SIFIVE_TRACE_THREAD_*
- * @slot:	out: index of its slot, or ~0 without SIFIVE_TRACE_COUNTERS_PER_THREAD
+ * @slot:	out: index of the thread's slot, or ~0 without SIFIVE_TRACE_COUNTERS_PER_THREAD
  * @reserved:	in: 0
  * @id:		out: the thread's id in the pid namespace of CONFIG's caller, or 0
  *
- * SIFIVE_TRACE_IOC_THREAD. For threads of CONFIG's caller, and others with CAP_PERFMON or
- * CAP_SYS_ADMIN. A joined thread may read the session's counters, including those of a later
+ * SIFIVE_TRACE_IOC_THREAD. For threads of CONFIG's caller, and any thread with CAP_PERFMON or
+ * CAP_SYS_ADMIN. A joined thread may read the session's counters, including counters from a later
  * COUNTERS, until it leaves, exits, or the session ends. Joining again restores revoked access, for
  * example after a change of kernel.perf_user_access. New threads and children join separately.
  *
@@ -420,12 +420,12 @@ struct sifive_trace_thread {
  * @flags:	in: SIFIVE_TRACE_SAMPLING_*
  * @channel:	in: stimulus register only for these records, one of CONFIG's
  * @count_type:	in: SIFIVE_TRACE_SAMPLING_RAW, _DELTA or _XOR
- * @interval:	in: nanoseconds of running time between records; less than 100000 is
- *		raised to that; 0 = sample on @period, or not at all if that is also 0. out: the
- *		interval in effect
- * @period:	in: events between records; less than 10000 is raised to that, or less
- *		than 1000 to 1000 if the event counts in user mode only; 0 = sample on
- *		@interval. out: the period in effect
+ * @interval:	in: nanoseconds of running time between records; less than 100000 is raised to
+ *		100000; 0 = sample on @period, or not at all if @period is also 0. out: the interval
+ *		in effect
+ * @period:	in: events between records; less than 10000 is raised to 10000, or less than 1000 to
+ *		1000 if the event counts in user mode only; 0 = sample on @interval. out: the period
+ *		in effect
  * @event:	in: the event for @period
  *
  * SIFIVE_TRACE_IOC_SAMPLING. Needs a CONFIG and COUNTERS by the same session, and CAP_PERFMON or
@@ -433,16 +433,16 @@ struct sifive_trace_thread {
  * COUNTERS clears it. From START to STOP the kernel interrupts the threads, including new ones, of
  * the process that called START or of those that START names, and with _CHILDREN of processes that
  * these create. It writes an ISR record with the user-mode pc and the session's counters to the
- * interrupted hart's encoder. execve() ends the sampling of its process, even of a child, unless
- * SIFIVE_TRACE_SAMPLING_EXEC is set; inside execve() a thread has no user-mode pc, and only _KERNEL
- * samples it. START writes a header to each encoder. With SIFIVE_TRACE_COUNTERS_PER_THREAD each
- * record increases the counts of the stream by those of its thread since the thread's last record,
- * or since START, whether or not the thread has joined. With more than SIFIVE_TRACE_THREADS
- * threads at a time (with _ALL or _CHILDREN all threads of the machine count), records are lost;
- * STATUS counts them. @event counts in the kernel regardless of kernel.perf_event_paranoid, as
- * with COUNTERS. A thread created while START enumerates threads may be missed. perf drops
- * interrupts above the rate of kernel.perf_event_max_sample_rate or the CPU time of
- * kernel.perf_cpu_time_max_percent; these write no record and are not counted as lost.
+ * interrupted hart's encoder. execve() ends the sampling of the calling process, even of a child,
+ * unless SIFIVE_TRACE_SAMPLING_EXEC is set; inside execve() a thread has no user-mode pc, and only
+ * _KERNEL samples it. START writes a header to each encoder. With SIFIVE_TRACE_COUNTERS_PER_THREAD
+ * each record adds to the stream's counts what its thread has counted since its last record, or
+ * since START, whether or not the thread has joined. With more than SIFIVE_TRACE_THREADS threads at
+ * a time (with _ALL or _CHILDREN all threads of the machine count), records are lost; STATUS counts
+ * them. @event counts in the kernel regardless of kernel.perf_event_paranoid, as with COUNTERS. A
+ * thread created while START enumerates threads may be missed. perf drops interrupts above the rate
+ * of kernel.perf_event_max_sample_rate or the CPU time of kernel.perf_cpu_time_max_percent; these
+ * write no record and are not counted as lost.
  *
  * EINVAL: channel not in CONFIG, malformed event, or COUNTERS has reserved another event for
  * sampling. EPERM: capability missing. EOPNOTSUPP: @period without SIFIVE_TRACE_INFO_OVERFLOW, or
@@ -484,7 +484,7 @@ struct sifive_trace_sampling {
 /* With _CALLERS or _STACK: kernel samples begin with kernel functions. Cleared under lockdown. */
 #define SIFIVE_TRACE_SAMPLING_KERNEL	(1u << 5)
 #define SIFIVE_TRACE_SAMPLING_THREADS	(1u << 6) /* write its thread before each sample */
-/* Also sample the processes that the sampled ones create from now on, and their descendants. */
+/* Also sample the processes that sampled processes create from now on, and their descendants. */
 #define SIFIVE_TRACE_SAMPLING_CHILDREN	(1u << 7)
 #define SIFIVE_TRACE_SAMPLING_STACK(bytes) ((__u32)(bytes) << 16)
 /* Number of records from one header to the next. */
@@ -554,17 +554,17 @@ struct sifive_trace_query {
  * @instruction: out: instruction trace since CONFIG
  * @fulls:	out: with _WAIT or _DROP: number of times since CONFIG that a sink has had no room
  * @full_ns:	out: total time without room in a sink, in ns, including the current period
- * @switches_elsewhere: out: number of times since CONFIG that a thread that SWITCHES
- *		records began to run on a CPU that writes no records
+ * @switches_elsewhere: out: number of times since CONFIG that a thread recorded by SWITCHES began
+ *		to run on a CPU that writes no records
  * @switches_processes: out: number of processes omitted, with their children, for lack of room
- * @wakeups_elsewhere: out: number of times since CONFIG that a CPU that writes no records
- *		woke a thread that SWITCHES records, with SIFIVE_TRACE_SWITCHES_WAKEUPS
+ * @wakeups_elsewhere: out: number of times since CONFIG that a CPU that writes no records woke a
+ *		thread recorded by SWITCHES, with SIFIVE_TRACE_SWITCHES_WAKEUPS
  *
  * SIFIVE_TRACE_IOC_STATUS. Needs no privilege. Registers: teControl, tfControl, tsControl, the sink
  * registers, itcTraceEnable and the triggers (teEventControl, xtiControl, xtoControl, wpControl,
  * itcTrigEnable), which are compared with what was programmed. On the session's own descriptor the
- * call checks the counters, which interrupts harts; on others it returns the result of the last
- * check. Files that may not read the capture get only @holder, @sinks, @buffer, @ended and
+ * call interrupts harts to check the counters; on other descriptors it returns the result of the
+ * last check. Files that may not read the capture get only @holder, @sinks, @buffer, @ended and
  * @capture, and in @flags whether the hardware is configured and running.
  */
 struct sifive_trace_status {
@@ -657,9 +657,9 @@ struct sifive_trace_status {
  * @time_ns:	out: as @start_ns, for @time
  * @time_within: out: as @start_within, for @time
  *
- * The last six are 0 if there are no timestamps, the sink's encoders have several clocks, an
- * encoder is offline, or system suspend or a START that restored registers has restarted the clock.
- * CONFIG starts the clocks of several sinks together if the hardware can reset them.
+ * The last six members are 0 if there are no timestamps, the sink's encoders have several clocks,
+ * an encoder is offline, or system suspend or a START that restored registers has restarted the
+ * clock. CONFIG starts the clocks of several sinks together if the hardware can reset them.
  *
  * SIFIVE_TRACE_IOC_SINK. Needs no privilege; files that may not read the capture get 0 for
  * @flags, @bytes, @offset and everything after @name. EINVAL: no such index.
@@ -738,9 +738,9 @@ struct sifive_trace_start {
  * process that called CONFIG.
  *
  * ENXIO: no capture is running. EPERM: another process's session, and capability missing.
- * EOPNOTSUPP: the sink is SRAM. ENOSPC: the end of a pause finds no room for the Error messages.
- * EBUSY, and other errors, as for STOP and START: after these errors the capture is paused,
- * whether the start or the end of the pause failed.
+ * EOPNOTSUPP: the sink is SRAM. ENOSPC: at the end of a pause, there is no room for the Error
+ * messages. EBUSY and other errors: as for STOP and START; the capture is then paused, whether
+ * starting or ending the pause failed.
  */
 struct sifive_trace_run {
 	__u32	size;

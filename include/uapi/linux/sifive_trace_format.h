@@ -15,7 +15,7 @@
 #define SIFIVE_TRACE_RECORD_TYPE_MAX	SIFIVE_TRACE_RECORD_XOR
 
 /*
- * Bits of a header's count type, in addition to the type itself. _OWNED: after the count type, the
+ * Bits in a header's count type, in addition to the type itself. _OWNED: after the count type, the
  * header contains the id of the thread whose records follow. _GOES_ON: that thread has recorded
  * before, and its open calls continue.
  */
@@ -50,7 +50,7 @@
 #define SIFIVE_TRACE_FAULT_PC_SHIFT	12
 #define SIFIVE_TRACE_FAULT_MAJOR	0x80000000
 
-/* Types of a counter's event, as in SBI PMU. */
+/* Event types, as in SBI PMU. */
 #define SIFIVE_TRACE_EVENT_GENERAL	0
 #define SIFIVE_TRACE_EVENT_CACHE	1
 #define SIFIVE_TRACE_EVENT_RAW		2
@@ -61,7 +61,7 @@
 #define SIFIVE_TRACE_EVENT_CYCLES	1
 #define SIFIVE_TRACE_EVENT_TIMESTAMP	0x80
 
-/* Bits of a counter's info: number of its CSR, or 0 if it has none; width - 1. */
+/* Bits in a counter's info: CSR number, or 0 if the counter has no CSR; width - 1. */
 #define SIFIVE_TRACE_COUNTER_CSR	0x00000fff
 #define SIFIVE_TRACE_COUNTER_WIDTH	0x0003f000
 #define SIFIVE_TRACE_COUNTER_WIDTH_SHIFT 12
@@ -86,7 +86,7 @@
 
 /*
  * In place of a kind, followed by addresses: the callers of the following sample, each XORed with
- * the previous one.
+ * the previous address.
  */
 #define SIFIVE_TRACE_RECORD_CALLERS	0xfb
 /* The maximum number of callers. */
@@ -108,7 +108,7 @@
  */
 #define SIFIVE_TRACE_RECORD_THREAD	0xf9
 
-/* Number of a counter's bits that a record contains. */
+/* Number of bits per counter that a record contains. */
 #define SIFIVE_TRACE_RECORD_COUNT_BITS	48
 
 /*

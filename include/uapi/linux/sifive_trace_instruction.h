@@ -3,19 +3,19 @@
  * DOC: instruction trace of sifive-trace, requested by CONFIG and reported by STATUS.
  * linux/sifive_trace.h includes this file.
  *
- * The encoders trace the harts' branches in the same buffer, and with the same clock, as
- * the stores of programs. Version 0 of the hardware traces all privilege modes of a hart
- * or none. Therefore, the driver turns instruction trace on while a traced thread runs, and off
- * when an untraced one is switched in. The trace includes what the thread runs in the kernel, with
- * kernel addresses. Such a capture can be read only through files that were opened with CAP_PERFMON
- * or CAP_SYS_ADMIN. If only user mode was requested, the reader omits the rest.
+ * The encoders trace the harts' branches in the same buffer, and with the same clock, as the stores
+ * of programs. Version 0 of the hardware traces all privilege modes of a hart or none. Therefore,
+ * the driver turns instruction trace on while a traced thread runs, and off when an untraced thread
+ * is switched in. The trace includes what the thread runs in the kernel, with kernel addresses.
+ * Such a capture can be read only through files that were opened with CAP_PERFMON or CAP_SYS_ADMIN.
+ * If only user mode was requested, the reader omits the kernel's instructions.
  */
 #ifndef _UAPI_LINUX_SIFIVE_TRACE_INSTRUCTION_H
 #define _UAPI_LINUX_SIFIVE_TRACE_INSTRUCTION_H
 
 #include <linux/types.h>
 
-/* Values of the field teInstruction; INFO and ENCODER report which ones exist. */
+/* Values of the field teInstruction; INFO and ENCODER report which values exist. */
 #define SIFIVE_TRACE_INSTRUCTION_EVENT		1	/* only events */
 #define SIFIVE_TRACE_INSTRUCTION_BTM		3	/* a message for each taken branch */
 #define SIFIVE_TRACE_INSTRUCTION_HTM		6	/* histories of branches */
@@ -43,12 +43,12 @@
  * teTracing off and on, so that the encoder sends a Sync message and does not omit returns of
  * earlier calls. Then it stores two ids to stimulus register SIFIVE_TRACE_INSTRUCTION_OWNER, each
  * as SIFIVE_TRACE_INSTRUCTION_PROCESS, which produces two Ownership messages (TCODE 2): the thread
- * that is being switched out, or 0 if it is not traced, and the thread that is switched in. The
- * first one executes the part's instructions up to the end of the kernel's function __switch_to(),
- * the second one all later instructions. If a part begins without a context switch, the ids are
- * equal. An id is the one in the pid namespace of START's caller, or 0 if the thread has none
- * there. When an untraced thread is switched in, the driver turns teTracing off and on again
- * without tracing instructions, which ends the part.
+ * that is being switched out, or 0 if that thread is not traced, and the thread that is switched
+ * in. The first thread executes the part's instructions up to the end of the kernel's function
+ * __switch_to(), the second thread all later instructions. If a part begins without a context
+ * switch, the ids are equal. An id is the thread's id in the pid namespace of START's caller, or 0
+ * if the thread has no id there. When an untraced thread is switched in, the driver turns teTracing
+ * off and on again without tracing instructions; this ends the part.
  *
  * Stimulus registers 15 and 31 produce Ownership messages instead of data messages
  * (teInstrumentation 3), so they cannot be among the channels of CONFIG. @channels may be 0.

@@ -2,12 +2,12 @@
 /*
  * sifive-trace: a session that several processes share.
  *
- * One file holds the session, as <linux/sifive_trace.h> describes. Another process opens the
- * device and calls JOIN, and the driver assigns its file an enabled channel that neither the
- * kernel's records nor another joined file uses. The process then maps the stimulus pages, the
- * thread slots and the losses page of this file, and its threads call THREAD on it. START, STOP
- * and all other calls are made on the session's file, which reserves no channel: if its own
- * program also stores, joining processes must exclude its channels from their @channels.
+ * One file holds the session, as <linux/sifive_trace.h> describes. Another process opens the device
+ * and calls JOIN, and the driver assigns its file an enabled channel that neither the kernel's
+ * records nor another joined file uses. The process then maps the stimulus pages, the thread slots
+ * and the losses page of this file, and its threads call THREAD on it. START, STOP and all other
+ * calls are made on the session's file. That file reserves no channel: if the session's own program
+ * also stores, joining processes must exclude that program's channels from their @channels.
  *
  * However a process ends, its channels become free, and the other processes continue. If the
  * session ends first, stores of the joined processes are discarded without SIGBUS.
@@ -38,8 +38,8 @@
  * SIFIVE_TRACE_IOC_JOIN. Needs a descriptor of the caller's own file, open for writing, and
  * CAP_PERFMON or CAP_SYS_ADMIN. Channels for the kernel's records (SAMPLING, SWITCHES, instruction
  * trace), and those that CONFIG did not enable, are not available. A file's channels become free
- * when its last mapping or last reference is gone, or the session ends. The first JOIN of a file in
- * a session joins it; each further one adds a channel. THREAD on a file that has joined needs no
+ * when its last mapping or last reference is gone, or the session ends. A file's first JOIN in a
+ * session joins it; each further JOIN adds a channel. THREAD on a file that has joined needs no
  * capability in the process that joined.
  *
  * ENXIO: there is no session. EPERM: capability missing, or @session does not entitle the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
 /*
- * The page that a session's program and the kernel share: counts of losses, and
- * which sinks have no room. linux/sifive_trace.h includes this file.
+ * The page that a session's program and the kernel share: it contains loss counts, and shows which
+ * sinks have no room. linux/sifive_trace.h includes this file.
  */
 #ifndef _UAPI_LINUX_SIFIVE_TRACE_LOSSES_H
 #define _UAPI_LINUX_SIFIVE_TRACE_LOSSES_H
@@ -13,18 +13,18 @@
  * that it could not write, and channels that its threads share
  * @size:	in: sizeof(struct sifive_trace_losses)
  * @capture:	out: number of the capture, as in struct sifive_trace_status
- * @signals:	records of signal handlers that interrupted a record
- * @threads:	records of threads without a channel, on CPUs without an encoder, or in a pause
+ * @signals:	records from signal handlers that interrupted a record
+ * @threads:	records from threads without a channel, on CPUs without an encoder, or in a pause
  * @abandoned:	records that were left unfinished
- * @refused:	records of threads that cannot read the counters
- * @children:	records of children created by vfork()
+ * @refused:	records from threads that cannot read the counters
+ * @children:	records from children created by vfork()
  * @names:	threads whose names the program could not store
  * @shared:	bit n set: several threads have used channel n
  * @dropped:	records that the program dropped because a sink had no room
  * @waits:	records that the program delayed until there was room; these are not lost
  * @waited:	total delay in nanoseconds
- * @queued:	records of signal handlers that interrupted a record and that are not written
- *		yet: they count as lost until they are
+ * @queued:	queued records from signal handlers that interrupted a record; each counts as lost
+ *		until it is written
  *
  * The beginning of a page that is mapped, for reading and writing, with mmap() at
  * SIFIVE_TRACE_MMAP_LOSSES. The session's program stores its counts in it; the kernel zeroes

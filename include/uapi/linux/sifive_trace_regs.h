@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR Apache-2.0 OR MIT */
 /*
- * Registers of SiFive trace components, version 0. Encoder (TE) and funnel (TF)
- * share offsets and fields; comments mark registers and fields of only one of them. A program can
- * access an encoder's registers in its stimulus page, but should use only TR_ITC_STIMULUS,
- * TR_TS_LOWER and TR_TS_UPPER.
+ * Registers of SiFive trace components, version 0. Encoder (TE) and funnel (TF) share offsets and
+ * fields; comments mark registers and fields that only one component has. A program can access an
+ * encoder's registers in its stimulus page, but should use only TR_ITC_STIMULUS, TR_TS_LOWER and
+ * TR_TS_UPPER.
  */
 #ifndef _UAPI_LINUX_SIFIVE_TRACE_REGS_H
 #define _UAPI_LINUX_SIFIVE_TRACE_REGS_H

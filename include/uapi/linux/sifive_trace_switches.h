@@ -14,17 +14,16 @@
  * @reserved:	in: 0
  *
  * SIFIVE_TRACE_IOC_SWITCHES. Needs a CONFIG by the same session, and CAP_PERFMON or CAP_SYS_ADMIN.
- * Replaces the previous setting, which is kept after an error; CONFIG clears it. From START to
- * STOP the kernel writes a record to the encoder of a hart when a thread of the process that
- * called START, or of those that START names, starts or stops running there:
- * SIFIVE_TRACE_SWITCH_*, and the thread's id in the pid namespace of START's caller. START, the
- * end of a pause, and a CPU that comes online write SIFIVE_TRACE_SWITCH_BEGIN and the running
- * thread. STOP, a pause and a CPU that goes offline write SIFIVE_TRACE_SWITCH_END, with id 0 if
- * none of the threads is running. For a thread that takes over its process's id at execve(), the
- * kernel writes SIFIVE_TRACE_SWITCH_EXITED and _IN. Records for which the encoder has no room are
- * lost, and STATUS counts them; SIFIVE_TRACE_SWITCH_BEGIN precedes the next one, and _IN if the
- * next record is a wake-up, call or fault. STATUS also counts how often the threads started to
- * run on CPUs that write no records.
+ * Replaces the previous setting, which is kept after an error; CONFIG clears it. From START to STOP
+ * the kernel writes a record to the encoder of a hart when a thread of the process that called
+ * START, or of those that START names, starts or stops running there: SIFIVE_TRACE_SWITCH_*, and
+ * the thread's id in the pid namespace of START's caller. START, the end of a pause, and a CPU that
+ * comes online write SIFIVE_TRACE_SWITCH_BEGIN and the running thread. STOP, a pause and a CPU that
+ * goes offline write SIFIVE_TRACE_SWITCH_END, with id 0 if none of the threads is running. For a
+ * thread that takes over its process's id at execve(), the kernel writes SIFIVE_TRACE_SWITCH_EXITED
+ * and _IN. Records for which the encoder has no room are lost, and STATUS counts them;
+ * SIFIVE_TRACE_SWITCH_BEGIN precedes the next record, as does _IN if that record is a wake-up, call
+ * or fault. STATUS also counts how often the threads started to run on CPUs that write no records.
  *
  * EINVAL: channel not in CONFIG. EPERM: capability missing. EOPNOTSUPP: the kernel has no
  * tracepoint sched_switch. EBUSY: the capture is running, or a process that has joined holds the
@@ -44,7 +43,7 @@ struct sifive_trace_switches {
  * that calls START. START then needs CAP_PERFMON or CAP_SYS_ADMIN too (EPERM).
  */
 #define SIFIVE_TRACE_SWITCHES_ALL	(1u << 0)
-/* Also record their descendants; STATUS counts processes beyond the limit. */
+/* Also record the descendants of these processes; STATUS counts processes beyond the limit. */
 #define SIFIVE_TRACE_SWITCHES_CHILDREN	(1u << 1)
 /*
  * Also record when threads are woken: SIFIVE_TRACE_SWITCH_WOKEN and the
@@ -54,14 +53,14 @@ struct sifive_trace_switches {
 #define SIFIVE_TRACE_SWITCHES_WAKEUPS	(1u << 2)
 /*
  * Also record the threads' system calls: SIFIVE_TRACE_SWITCH_CALL and the number, and
- * SIFIVE_TRACE_SWITCH_RETURN and the low 32 bits of the result. While the session exists, system
- * calls of all processes take the kernel's slower path for tracepoints.
+ * SIFIVE_TRACE_SWITCH_RETURN and the low 32 bits of the result. While the session exists, all
+ * processes' system calls take the kernel's slower path for tracepoints.
  */
 #define SIFIVE_TRACE_SWITCHES_SYSCALLS	(1u << 3)
 /*
  * Also record the threads' page faults in user mode that the kernel has handled:
- * SIFIVE_TRACE_SWITCH_FAULT, the pc and the page. While the session exists, the kernel reports page
- * faults of all processes to the driver.
+ * SIFIVE_TRACE_SWITCH_FAULT, the pc and the page. While the session exists, the kernel reports all
+ * processes' page faults to the driver.
  */
 #define SIFIVE_TRACE_SWITCHES_FAULTS	(1u << 4)
 
