@@ -208,8 +208,8 @@ cat <<'MIDDLE'
 #endif
 MIDDLE
 
-# The macros defined in headers, and the structures of the kernel's headers, that the library
-# uses directly or through each other.
+# The macros from the headers, and the structures from the kernel's headers, that the library uses
+# directly or indirectly.
 kernels='linux/sifive_trace[a-z_]*[.]h$'
 needed=$(awk -v kernels="$kernels" '
 function words(text)

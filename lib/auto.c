@@ -177,7 +177,7 @@ PERF_LOCAL int stop_last(void)
 	return __cxa_atexit(stop_object, NULL, NULL);
 }
 #else
-/* Run after the program's destructors, which run after its atexit() functions. */
+/* Run after the program's destructors, and therefore after its atexit() functions. */
 PERF_RUN(".fini_array", PERF_FIRST) static void (*auto_ends)(void) = auto_stop;
 
 PERF_LOCAL int stop_last(void)

@@ -57,7 +57,7 @@ struct binding {
  * @global:	functions that unresolved calls will reach
  * @hooks:	calls are recorded
  * @ours:	some hook pointers reach the library
- * @late:	first object found later whose calls reached other hooks; "" for none
+ * @late:	first object found after set-up whose calls reached other hooks; "" for none
  */
 static struct bound {
 	uintptr_t global[BOUND];
@@ -155,7 +155,7 @@ PERF_LOCAL void look_at_slot(struct binding *binding, const struct image *image,
 {
 	uintptr_t target = __atomic_load_n(slot, __ATOMIC_RELAXED);
 
-	/* Other namespaces keep the dlclose() of their own C library. */
+	/* Other namespaces keep their own C library's dlclose(). */
 	if (which == CLOSE && binding->apart)
 		return;
 	/* A pointer into the object points to a stub, which will resolve the symbol. */

@@ -25,7 +25,7 @@
  */
 PERF_INTERNAL int perf_bind(bool hooks);
 
-/* Like perf_bind(), but for objects loaded since that call, whose earlier calls are missing. */
+/* Like perf_bind(), but for objects loaded since then, whose calls until now are missing. */
 PERF_INTERNAL void perf_bind_late(void);
 
 /* Return whether any object calls the library's hooks. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Assigns channels to threads. If no channel is free, a thread takes one from a thread with an open
- * gate: design.md describes the protocol.
+ * Assigns channels to threads. If no channel is free, a thread takes the channel of a thread with
+ * an open gate: design.md describes the protocol.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -35,12 +35,12 @@ PERF_LOCAL void unlock_channels(void)
 	syscall(SYS_futex, &perf_pool->lock, FUTEX_WAKE_PRIVATE, 1);
 }
 
-/* Return a free channel, preferably the configured one, or -1 if there is none. */
+/* Return a free channel, preferably the configured channel, or -1 if there is none. */
 PERF_LOCAL int find_free(void)
 {
 	unsigned int i;
 
-	/* Search upwards from the configured one, then below it. */
+	/* Search upwards from the configured channel, then below it. */
 	for (i = 0; i < PERF_CHANNELS; i++) {
 		unsigned int channel = (perf_pool->first + i) % PERF_CHANNELS;
 
@@ -141,7 +141,7 @@ PERF_LOCAL int ask_driver(void)
 }
 #endif /* PERF_DROPIN */
 
-/* Try once to obtain a channel. Wait if @thread has one that another thread may be taking. */
+/* Try once to obtain a channel. If another thread may be taking @thread's channel, wait. */
 PERF_LOCAL bool try_channel(struct perf_thread *thread)
 {
 	bool robbed = false;
@@ -183,7 +183,7 @@ PERF_LOCAL bool wait_for_channel(struct perf_thread *thread)
 		perf_sleep(1000000L * ms);
 		waited = perf_pool->turn == turn ? waited + ms : 0;
 		perf_signals_block(&signals);
-		/* The owners of channels may have ended in the middle of a record. */
+		/* Channel owners may have ended in the middle of a record. */
 		if (waited == ms)
 			perf_threads_bury(-1);
 		done = try_channel(thread);
@@ -205,7 +205,7 @@ PERF_INTERNAL bool perf_channel_take(struct perf_thread *thread, bool wait)
 	done = try_channel(thread);
 	perf_signals_restore(&signals);
 #ifndef PERF_DROPIN
-	/* A process without channels does not wait: only other processes can free one. */
+	/* A process without channels does not wait: only other processes can free a channel. */
 	wait &= !PERF_MEMBER || perf_pool->channels;
 #endif /* PERF_DROPIN */
 	if (!done && wait)

@@ -6,13 +6,13 @@
 # Static checks of the built library, as TAP:
 #
 #	- the one-file libraries and the public headers compile without warnings in every
-#	  dialect, with gcc and clang. The freestanding ones also compile for RV32, and the
+#	  dialect, with gcc and clang. The freestanding files also compile for RV32, and the
 #	  one-file library for Linux also compiles without the file that writes side-car files
-#	- no function of the library calls the hooks, even when it is compiled with
+#	- no library function calls the hooks, even when it is compiled with
 #	  -finstrument-functions
 #	- only the API is exported
 #	- the installed files suffice for a program in C or C++, static or shared, and for
-#	  one without an operating system
+#	  a program without an operating system
 #	- the entry hook, the one-file library and the growth of a static program with the
 #	  old API are within their limits
 set -u
@@ -30,16 +30,16 @@ CLANG=${CLANG-clang}
 # Number of instructions in the entry hook: load the writer, load the kind, jump.
 HOOK_MAX=4
 
-# Limits of the line counts of the one-file library and of its optional file, and of their and the
-# static library's sizes. The size is the code and constants that a library adds to a program with
-# the old API, including C library functions.
+# Limits on the number of lines in the one-file library and its optional file, and on the sizes of
+# these files and of the static library. A size is that of the code and constants that a library
+# adds to a program with the old API, including C library functions.
 DROPIN_LINES_MAX=4500
 META_LINES_MAX=490
 DROPIN_GROWTH_MAX=41000
 DROPIN_O2_GROWTH_MAX=38000
 STATIC_GROWTH_MAX=45056
 
-# The public headers for Linux, and the one for machine mode.
+# The public headers for Linux, and the header for machine mode.
 HEADERS="sifive_linux_perf.h sifive_linux_trace.h sifive_trace.h linux/sifive_trace.h"
 BARE=sifive_bare_perf.h
 
@@ -262,8 +262,8 @@ bare_stranger()
 	$NM -S "$work/stranger.elf" | grep -q '0*3039 b pool'
 }
 
-# Counts, in a linked program, the instructions of the entry hook up to its jump to the generated
-# writer; the unit tests and "make bench" count the instructions of the writer.
+# Counts, in a linked program, the entry hook's instructions up to its jump to the generated writer;
+# the unit tests and "make bench" count the writer's instructions.
 hook_length()
 {
 	cat > "$work/call.c" <<-'END'
@@ -305,8 +305,8 @@ text_of()
 	$SIZE "$1" | awk 'NR == 2 { print $1 }'
 }
 
-# growth_at_most BYTES LIBRARY...: compare the size of the example program with that of the same
-# program with empty library functions.
+# growth_at_most BYTES LIBRARY...: compare the size of the example program with its size when linked
+# with empty library functions.
 growth_at_most()
 {
 	most=$1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Attributes of the library's functions.
+ * Attributes for the library's functions.
  *
  * No function may be instrumented, because the hooks would recurse infinitely.
  */
@@ -48,7 +48,7 @@
 #define PERF_THREAD_MODEL	__attribute__((tls_model("local-exec")))
 #endif
 
-/* The frame of the current function, for functions that the program calls. */
+/* The current function's frame, for functions that the program calls. */
 #define PERF_FRAME		((uintptr_t)__builtin_frame_address(0))
 
 #define PERF_LIKELY(x)		__builtin_expect(!!(x), 1)

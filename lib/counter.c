@@ -20,7 +20,7 @@ PERF_INTERNAL uint64_t perf_counter_mock(unsigned int number);
 
 #else
 
-/* The lower half may carry into the upper one between two reads. */
+/* The lower half may carry into the upper half between two reads. */
 #define COUNTER_BODY(number, low, high)					\
 	uint32_t upper, lower, again;					\
 									\

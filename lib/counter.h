@@ -33,8 +33,8 @@
 #endif
 
 /*
- * Return the trace timestamp, in ticks. @ts points to tsLower, which tsUpper follows.
- * The lower half may carry into the upper one between two reads.
+ * Return the trace timestamp, in ticks. @ts points to tsLower, which tsUpper follows. The lower
+ * half may carry into the upper half between two reads.
  */
 PERF_INLINE PERF_OPTIONAL uint64_t perf_counter_timestamp(const volatile uint32_t *ts)
 {
@@ -69,7 +69,7 @@ PERF_INTERNAL void perf_counters_read(const uint8_t *number, uint32_t count,
 #endif
 
 /**
- * perf_counter_mask - get the mask of a counter's width
+ * perf_counter_mask - get a mask with a counter's width
  * @info:	SBI counter_info of the counter
  */
 PERF_INTERNAL uint64_t perf_counter_mask(uint32_t info);

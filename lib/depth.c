@@ -27,9 +27,9 @@ PERF_LOCAL void drop_left(struct perf_open *open, uintptr_t frame)
 }
 
 /*
- * Return whether a call with the same frame as an earlier call shows that the earlier one has been
- * left. Otherwise, the new call is inlined. The code is in the function that begins closest before
- * it.
+ * Return whether a call with the same frame as an earlier call shows that the earlier call has been
+ * left. If not, the new call is inlined. A pc is in the function that begins closest before that
+ * pc.
  */
 PERF_LOCAL bool replaces(const struct perf_call *call, const struct perf_call *earlier)
 {
@@ -41,8 +41,8 @@ PERF_LOCAL bool replaces(const struct perf_call *call, const struct perf_call *e
 }
 
 /*
- * Find a call with the hook's function and call site. @side 0: the innermost one in the hook's
- * frame; 1: the innermost one in an outer frame; -1: the outermost one in a deeper frame. Returns
+ * Find a call with the hook's function and call site. @side 0: the innermost call in the hook's
+ * frame; 1: the innermost call in an outer frame; -1: the outermost call in a deeper frame. Returns
  * its number, or 0 if there is none.
  */
 PERF_LOCAL uint32_t find(const struct perf_open *open, const struct perf_call *hook, int side)

@@ -35,7 +35,7 @@
 
 /*
  * Address range of the stimulus pages, kept for the life of the process. Where no page is mapped,
- * ordinary memory receives late stores. The page of losses is the last one.
+ * ordinary memory receives late stores. The losses page is the last page.
  */
 static char *pages;
 
@@ -151,7 +151,7 @@ PERF_LOCAL bool put_memory(char *place, size_t size, int fixed)
 	return true;
 }
 
-/* Replace all pages with memory. Returns false if one of them could not be replaced. */
+/* Replace all pages with memory. Returns false if a page could not be replaced. */
 PERF_LOCAL bool put_memories(const struct perf_device *device, int fixed)
 {
 	const size_t size = device->info.page_size;
@@ -343,7 +343,7 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 	device->began = device->ran = 0;
 	if (!read_status(device, &status))
 		device->capture = status.capture;
-	/* Read the results of CONFIG: channels, timestamps and their rate. */
+	/* Read the results of CONFIG: channels, timestamps and the timestamp rate. */
 	if (read_info(device))
 		return -1;
 	for (i = 0; i < device->count; i++)
@@ -380,7 +380,7 @@ PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device)
 }
 
 #ifndef PERF_DROPIN
-/* Explain why an event has no counter although earlier events have counters. */
+/* Explain why an event has no counter although the events before it in the list have counters. */
 PERF_LOCAL const char *no_room(struct perf_device *device, const struct perf_counter *counter,
 			       uint32_t before, char *text, size_t size)
 {

@@ -37,9 +37,8 @@
  * @slots:	the thread slots, or NULL if not mapped
  * @began:	CLOCK_MONOTONIC in nanoseconds when the capture was first started, or 0
  * @ran:	nanoseconds from @began until the capture was last stopped
- * @joined:	another process holds the session
- * @process, @parent: if @joined is set: ids of the process that joined and of its parent, in the
- *		pid namespace of the one that holds the session
+ * @joined:	another process holds the session @process, @parent: if @joined is set: ids of the
+ * process that joined and of its parent, in the pid namespace of the process that holds the session
  * @processes:	ids of the @process_count processes that START records; ids of those that
  *		have ended become 0; NULL to record the caller
  */
@@ -81,7 +80,7 @@ PERF_INTERNAL int perf_device_open(struct perf_device *device);
  * perf_device_error - set the error text for a failed call
  * @error:	errno of the failed call
  * @what:	text that describes what failed
- * @reason:	text that replaces the one for @error, or NULL
+ * @reason:	text that replaces the text for @error, or NULL
  *
  * Adds the kernel's message. Returns -1.
  */
@@ -91,7 +90,7 @@ PERF_INTERNAL int perf_device_error(struct perf_device *device, int error,
 /**
  * perf_device_fd - get a descriptor of the session's open file
  *
- * Returns @fd, or, if the program has closed it, a new one from the driver, which
+ * Returns @fd, or, if the program has closed @fd, a new descriptor from the driver, which
  * identifies the session by the mapped pages. Returns -1 with errno on failure. Async-signal-safe
  * and thread-safe.
  */
@@ -154,7 +153,7 @@ PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device);
 /**
  * perf_device_counters - start counters and give the calling thread access to them
  * @counter:	counters with their events; number, info and turn are filled in
- * @name:	user's names of the events, for an error, or "" if none
+ * @name:	user's names for the events, for error messages, or "" if none
  * @count:	number of events, 0 to 32
  * @per_thread:	each thread has its own counts
  * @turn_us:	length of a turn in microseconds if counters are too few, or 0 if that is an error
@@ -189,7 +188,7 @@ PERF_INTERNAL int perf_device_map(struct perf_device *device);
 PERF_INTERNAL int perf_device_map_slots(struct perf_device *device);
 #endif /* PERF_DROPIN */
 
-/* Return the mapped stimulus page of chosen encoder @index, or the page of losses. */
+/* Return the mapped stimulus page of chosen encoder @index, or the losses page. */
 #define PERF_LOSSES_PAGE	PERF_CPUS
 PERF_INTERNAL void *perf_device_page(const struct perf_device *device,
 				     uint32_t index);

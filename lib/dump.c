@@ -100,7 +100,7 @@ PERF_LOCAL int open_file(const char *path, uint32_t index, uint32_t sinks)
 	if (strlen(path) + sizeof(".63") > sizeof(name))
 		return perf_error("the trace's name is too long");
 	perf_device_file(name, path, index, sinks);
-	/* The user did not choose numbered names, so a link there could lead to any file. */
+	/* The user did not choose numbered names: a link with such a name could lead anywhere. */
 	fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | (sinks > 1 ? O_NOFOLLOW : 0), mode);
 #ifndef PERF_DROPIN
 	/* An existing file keeps its mode, so change the mode, unless the file is a device. */
@@ -200,8 +200,8 @@ PERF_INTERNAL int perf_dump(const char *path)
 		rc = perf_device_capture(device, &capture);
 #ifndef PERF_DROPIN
 	/*
-	 * Remove an earlier trace's file of kernel function names, which may describe another
-	 * kernel. Only sifive-trace record writes a new one, after the program has ended.
+	 * Remove an earlier trace's list of kernel function names, which may be another kernel's.
+	 * Only sifive-trace record writes a new list, after the program has ended.
 	 */
 	if (!rc)
 		perf_meta_remove(path, "kallsyms");

@@ -18,8 +18,8 @@ PERF_INTERNAL int perf_dump(const char *path);
  * perf_dump_early - write only the side-car files, before there is a capture
  * @path:	path of the file, as for perf_dump()
  *
- * If the program ends without writing its capture, another process can save it with these
- * files. They describe a ring as wrapped, because the ring may wrap before it is saved.
+ * If the program ends without writing its capture, another process can save it with these files.
+ * These files describe a ring as wrapped, because the ring may wrap before it is saved.
  */
 PERF_INTERNAL int perf_dump_early(const char *path);
 

@@ -25,7 +25,7 @@ PERF_INTERNAL int perf_error(const char *format, ...) PERF_PRINTF(1, 2);
 /* Append to the text. */
 PERF_INTERNAL void perf_error_add(const char *format, ...) PERF_PRINTF(1, 2);
 
-/* Print the text as the failure of @call, unless the user has silenced errors. */
+/* Print the text as the reason why @call failed, unless the user has silenced errors. */
 PERF_INTERNAL void perf_error_print(const char *call);
 
 /* Which messages to print. */

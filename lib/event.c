@@ -18,7 +18,7 @@ enum {
 	TYPE_FIRMWARE = SIFIVE_TRACE_EVENT_FIRMWARE,
 };
 
-/* General events; the first name of a code is its usual name. */
+/* General events; the first name for a code is its usual name. */
 static const struct {
 	const char *name;
 	uint32_t code;
@@ -207,7 +207,7 @@ PERF_LOCAL bool parse_alias(const char *word, size_t length,
 }
 
 /*
- * Remove the modifier: the part after the last colon or, with slashes, the last
+ * Remove the modifier: the part after the last colon or, in a name with slashes, after the last
  * slash. Returns the length without the modifier, or 0 if the modifier is invalid.
  */
 PERF_LOCAL size_t parse_modifier(const char *word, size_t length, uint32_t *flags)

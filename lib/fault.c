@@ -12,7 +12,7 @@
 
 /*
  * The handlers that the library's handler replaced when it was last and first installed. They
- * differ if the program installed a handler in between, which may call the library's.
+ * differ if the program installed a handler in between, and that handler may call the library's.
  */
 static struct sigaction before, first;
 static volatile bool installed;
@@ -76,8 +76,9 @@ PERF_LOCAL void pass_on(struct sigaction *to, int number, siginfo_t *info,
 PERF_LOCAL void pass(int number, siginfo_t *info, void *context, uintptr_t frame)
 {
 	/*
-	 * The caller can be a handler that replaced this one, or that this one called. After its
-	 * siglongjmp(), passed.frame is stale, but the next signal's frame is not below it.
+	 * The caller may be a handler that replaced this one, or that this one called. After a
+	 * siglongjmp() out of it, passed.frame is stale, but the next signal's frame is not below
+	 * it.
 	 */
 	if (!installed || (passed.context == context && frame < passed.frame)) {
 		pass_on(&first, number, info, context);

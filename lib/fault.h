@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Handles the loss of user-mode access to the counters, for example when
- * kernel.perf_user_access changes, which revokes access for all threads.
+ * Handles the loss of user-mode access to the counters, for example after a change of
+ * kernel.perf_user_access, which revokes all threads' access.
  */
 #ifndef PERF_FAULT_H
 #define PERF_FAULT_H
@@ -14,7 +14,7 @@
  */
 PERF_INTERNAL void perf_fault_catch(void);
 
-/* Restore the previous handler, unless the program has installed another one. */
+/* Restore the previous handler, unless the program has installed another handler. */
 PERF_INTERNAL void perf_fault_release(void);
 
 #endif /* PERF_FAULT_H */

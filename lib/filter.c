@@ -32,8 +32,8 @@ struct filter_object {
 /*
  * Loaded objects that the hooks search, in two tables, one of which is always complete. If the C
  * library can find shared objects, the tables contain only the program itself, because shared
- * objects can be replaced at any time. An object without a filter has an entry without ranges,
- * which distinguishes it from a new object.
+ * objects can be replaced at any time. An entry without ranges distinguishes an object without a
+ * filter from a new object.
  */
 struct loaded {
 	uintptr_t start, end, bias;
@@ -57,7 +57,7 @@ extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
 #endif
 
 static struct filter_object *filter_objects;
-/* Objects of the previous set-up, kept because a thread may be searching them. */
+/* Objects from the previous set-up, kept because a thread may be searching them. */
 static struct filter_object *old_objects;
 static struct table tables[2];
 static struct table *volatile current = &tables[0];
@@ -113,7 +113,7 @@ PERF_LOCAL int by_start(const void *left, const void *right)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
-/* Sort ranges and join adjacent ones, so that one binary search finds an address. */
+/* Sort ranges and join adjacent ranges, so that one binary search finds an address. */
 PERF_LOCAL void arrange(struct ranges *ranges)
 {
 	struct range *range = ranges->range;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A hook jumps to the current writer: one that returns immediately, one that was
- * generated for the session's counters (writer.h), or the slow path, which
- * handles every case, including those that a generated writer cannot.
+ * A hook jumps to the current writer: one that returns immediately, one that was generated for the
+ * session's counters (writer.h), or the slow path, which handles every case, including those that a
+ * generated writer cannot handle.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 #include "section.h"
 #include "writer.h"
 
-/* Number of signal handlers' records after which the interrupted one counts as abandoned. */
+/* Number of signal handler records after which the interrupted record counts as abandoned. */
 #define PATIENCE	1024
 
 #define NO_RECORD	SIFIVE_TRACE_RECORD_BREAK
@@ -107,7 +107,7 @@ PERF_LOCAL void make_whole(struct perf_lane *lane)
 	}
 }
 
-/* Convert own counts to CSR values, which are valid until the thread is switched out. */
+/* Convert a thread's own counts to CSR values, which are valid until the thread is switched out. */
 PERF_LOCAL void make_relative(const struct perf_thread *thread, struct perf_lane *lane)
 {
 	const struct perf_layout *layout = &perf_pool->layout;
@@ -124,7 +124,7 @@ PERF_LOCAL void make_relative(const struct perf_thread *thread, struct perf_lane
 	} while (written != thread->offset[PERF_OFFSETS_WRITTEN]);
 	for (i = 0; i < layout->count; i++)
 		lane->stream.last[i] -= lane->offset[i];
-	/* Older drivers do not count writes. */
+	/* Older drivers do not count their writes of the offsets. */
 	lane->written = written ? written : ~UINT64_C(0);
 }
 
@@ -234,7 +234,7 @@ PERF_LOCAL bool may_write(const struct perf_thread *thread)
 	       PERF_OPEN_MANUAL && thread->epoch == perf_pool->epoch;
 }
 
-/* Stop counting a record as queued. While it is queued, it is lost if its thread ends. */
+/* Stop counting a record as queued. A queued record is lost if its thread ends. */
 PERF_LOCAL void leave_queue(bool lost)
 {
 	if (lost)
@@ -242,7 +242,7 @@ PERF_LOCAL void leave_queue(bool lost)
 	__atomic_fetch_sub(&perf_losses()->queued, 1, __ATOMIC_RELAXED);
 }
 
-/* Write the records of signal handlers until another context holds the gate. */
+/* Write signal handlers' records until another context holds the gate. */
 PERF_LOCAL void drain(struct perf_thread *thread)
 {
 	const uintptr_t gate = thread->gate;
@@ -286,7 +286,7 @@ PERF_INLINE void open_gate(struct perf_thread *thread)
 }
 
 /*
- * Called by a writer after its record was abandoned while it was running. The writer may have
+ * Called by a writer whose record was given up while the writer was running. The writer may have
  * written within another user-level thread's record, so that neither record can be read.
  */
 PERF_LOCAL __attribute__((noinline, cold))
@@ -298,7 +298,7 @@ void given_up(struct perf_thread *thread, struct perf_lane *lane)
 		perf_lost_count(&perf_losses()->abandoned);
 }
 
-/* Write records that signal handlers have queued during the current one. */
+/* Write records that signal handlers have queued during the current record. */
 PERF_LOCAL __attribute__((noinline, cold)) void settle(struct perf_thread *thread)
 {
 	const uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
@@ -316,7 +316,7 @@ PERF_LOCAL __attribute__((noinline, cold)) void settle(struct perf_thread *threa
 	}
 }
 
-/* Offset of a count in the page of losses, which is looked up only to count a loss. */
+/* Offset of a count in the losses page. The page is looked up only when a loss is counted. */
 #define LOSS(what)	offsetof(struct sifive_trace_losses, what)
 
 /*
@@ -482,7 +482,7 @@ void write_slow(uintptr_t address, uintptr_t address2, uint32_t kind)
 	if (perf_gate_closed(thread)) {
 		if (!perf_frame_left(thread->gate, frame) && thread->waiting++ < PATIENCE) {
 			queue_record(thread, kind, address, address2);
-			/* Make the slow path write this record before later ones. */
+			/* Make the slow path write this record before any later record. */
 			thread->cpu = PERF_CPU_NOBODY;
 			return;
 		}
@@ -560,7 +560,7 @@ PERF_INTERNAL void perf_hooks_open(unsigned int open)
 	perf_fault_catch();
 	__atomic_store_n(&perf_pool->open, open, __ATOMIC_SEQ_CST);
 #ifndef PERF_DROPIN
-	/* A member does not take a channel before its first record. */
+	/* A member process does not take a channel before its first record. */
 	if (!PERF_MEMBER || perf_pool->channels)
 #endif /* PERF_DROPIN */
 		begin_thread();

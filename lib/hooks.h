@@ -16,8 +16,8 @@ PERF_INTERNAL void perf_hooks_prepare(void);
  * perf_hooks_open - start writing records
  * @open:	PERF_OPEN_*
  *
- * Writes the calling thread's header if it is due; other threads write theirs with
- * their first record. Reinstalls the signal handler that perf_hooks_close() removed.
+ * Writes the calling thread's header if it is due; other threads write their headers with their
+ * first records. Reinstalls the signal handler that perf_hooks_close() removed.
  */
 PERF_INTERNAL void perf_hooks_open(unsigned int open);
 

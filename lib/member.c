@@ -64,8 +64,8 @@ PERF_INTERNAL void perf_member_off(void)
 }
 
 /*
- * Open the recorder's directory. Once the recorder has removed it, any user can create a directory
- * with its name.
+ * Open the recorder's directory. Once the recorder has removed that directory, any user can create
+ * one with the same name.
  */
 PERF_LOCAL int open_dir(const char *dir)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A session held by another process, sifive-trace record: this process joins the session, and the
- * driver assigns channels when its threads record.
+ * A session held by another process, sifive-trace record: the calling process joins the session,
+ * and the driver assigns channels when its threads record.
  */
 #ifndef PERF_MEMBER_H
 #define PERF_MEMBER_H
@@ -30,7 +30,7 @@ PERF_INTERNAL int perf_member_take(struct perf_device *device, struct perf_setup
  * @dir: directory that all processes share
  * @ends:	the process is ending
  *
- * The first call creates a file, later ones replace its contents.
+ * The first call creates a file; later calls replace its contents.
  */
 PERF_INTERNAL int perf_member_write(const char *dir, bool ends);
 

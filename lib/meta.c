@@ -88,7 +88,7 @@ PERF_LOCAL void put_machine(FILE *file)
 	free(board);
 	if (about)
 		fclose(about);
-	/* The kernel reports this name if the machine has none. */
+	/* The kernel reports this name if the machine has no name. */
 	if (!uname(&name) && strcmp(name.nodename, "(none)")) {
 		put_field(file, "host", name.nodename);
 		fputs(",\n", file);
@@ -115,7 +115,7 @@ PERF_LOCAL void put_sources(FILE *file, const struct sifive_trace_sink *sink)
 	fputs("],\n", file);
 }
 
-/* Write the user's name for an event. Readers contain the standard names. */
+/* Write the user's name for an event. Standard names are omitted, because readers contain them. */
 PERF_LOCAL void put_event(FILE *file, const char *name)
 {
 	if (!*name)
@@ -378,7 +378,7 @@ PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 	fputs(capture ? "}\n" : ",\n\"early\":true}\n", file);
 }
 
-/* Set the name of a file beside a trace file; returns false if it is too long. */
+/* Construct the name of a file next to a trace file; returns false if the name is too long. */
 PERF_LOCAL bool name_beside(char name[PATH_MAX], const char *path, const char *suffix)
 {
 	return snprintf(name, PATH_MAX, "%s.%s", path, suffix) < PATH_MAX;
@@ -412,7 +412,7 @@ PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 	if (!name_beside(name, path, "meta"))
 		return perf_error("the trace's name is too long");
 
-	/* A link there could point to any file of the user who runs the program. */
+	/* A link with this name could point to any file owned by the user running the program. */
 	fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
 		  0666);
 	if (fd < 0)

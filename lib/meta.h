@@ -29,7 +29,7 @@ PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 #define PERF_MACHINE
 #endif
 
-/** perf_meta_remove - remove the file PATH.SUFFIX beside the trace PATH, if it exists */
+/* * perf_meta_remove - remove the file PATH.SUFFIX next to the trace PATH, if it exists */
 PERF_INTERNAL void perf_meta_remove(const char *path, const char *suffix);
 
 /**

@@ -49,8 +49,8 @@ PERF_INLINE uint32_t perf_mmio_read32(const volatile uint32_t *reg)
 #endif
 
 /*
- * Fences for a change of a stimulus register's owner, which is recorded in memory. The first one
- * follows the old owner's accesses; the second one precedes the new owner's.
+ * Fences for handing over a stimulus register, whose owner is recorded in memory. The first fence
+ * follows the old owner's accesses; the second precedes the new owner's.
  */
 PERF_INLINE void perf_mmio_release(void)
 {

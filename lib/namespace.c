@@ -30,7 +30,7 @@ PERF_LOCAL bool describe(const struct link_map *map, struct dl_phdr_info *info)
 	const ElfW(Ehdr) *header;
 	struct dl_find_object at;
 
-	/* dladdr() would take a lock that dlopen() takes before the one held here. */
+	/* dladdr() would take a lock that dlopen() takes before the lock held here. */
 	if (!_dl_find_object || _dl_find_object(map->l_ld, &at))
 		return false;
 	header = at.dlfo_map_start;

@@ -188,7 +188,7 @@ PERF_INTERNAL int perf_objects_close(void *handle)
 
 	if (!noted)
 		return close_next(handle);
-	/* A thread that is cancelled while it records objects would block all others forever. */
+	/* A thread cancelled while recording objects would block all other threads forever. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelable);
 	perf_bind_late();
 	perf_objects_note();

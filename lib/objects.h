@@ -16,7 +16,7 @@
 /* Limit imposed by the side-car file's reader. */
 #define PERF_OBJECTS	4096
 
-/* Called at set-up: forget an earlier trace's objects, and record the loaded ones. */
+/* Called at set-up: forget an earlier trace's objects, and record the loaded objects. */
 PERF_INTERNAL void perf_objects_begin(void);
 
 /* Record newly loaded and unloaded objects. */

@@ -18,8 +18,8 @@ PERF_LOCAL void write_filtered(uintptr_t function, uintptr_t site, uint32_t kind
 /*
  * The calling thread's part (see part.h), if PERF_FILTER_FROM is set. @frame and @site describe the
  * call that began the part; @frame is 0 if no part has begun. @depth: number of open calls to the
- * function; @same: number of these with this frame and site, which inlined calls share; @cut: the
- * latest part ended while calls were open; @epoch: the session's epoch.
+ * function; @same: number of open calls with this frame and site, which inlined calls share; @cut:
+ * the latest part ended while calls were open; @epoch: the session's epoch.
  */
 static __thread struct {
 	uintptr_t frame;
@@ -41,7 +41,7 @@ PERF_LOCAL void end_part(bool cut)
 	part.cut = cut;
 }
 
-/* Called when a part begins: end the calls of the latest part whose exits were not recorded. */
+/* Called when a part begins: end the latest part's calls whose exits were not recorded. */
 PERF_LOCAL void begin_after(struct perf_thread *thread)
 {
 	/* If this is a signal handler, the interrupted calls continue. */
@@ -52,7 +52,7 @@ PERF_LOCAL void begin_after(struct perf_thread *thread)
 	thread->cpu = PERF_CPU_NOBODY;
 }
 
-/* Start the thread's part if the call begins one. Returns whether the call ends the part. */
+/* Start the thread's part if the call begins a part. Returns whether the call ends the part. */
 PERF_LOCAL bool follow_call(uintptr_t function, uintptr_t site, uintptr_t frame, bool from,
 			    bool to)
 {
@@ -76,7 +76,7 @@ PERF_LOCAL bool follow_call(uintptr_t function, uintptr_t site, uintptr_t frame,
 }
 
 /*
- * Return whether an exit of the function ends the part's first call. @depth includes calls that
+ * Return whether an exit from the function ends the part's first call. @depth includes calls that
  * were left with longjmp(). Recursive calls have different call sites unless they are inlined.
  */
 PERF_LOCAL bool follow_exit(uintptr_t site, uintptr_t frame)

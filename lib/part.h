@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The function entries and exits that a filter selects: by function; by part of each thread, from
- * a call to one function until its return or a call to another; and by depth of nested calls
- * (depth.h). Without a filter, none of this code is executed.
+ * Applies filters to function entries and exits. A filter can select functions; a part of each
+ * thread, from a call to one function until its return or a call to another function; and calls up
+ * to a depth (depth.h). Without a filter, none of this code is executed.
  */
 #ifndef PERF_PART_H
 #define PERF_PART_H

@@ -20,7 +20,7 @@
 #define CACHE_OP_MAX	3
 #define CACHE_RESULT_MAX 1
 
-/* Minimum interval between two records of the timer, in microseconds. */
+/* Minimum interval between timer records, in microseconds. */
 #define INTERVAL_MIN	100
 
 #ifdef PERF_ALONE

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Prevents failed writes of the library from ending the program: a write() to a pipe without a
+ * Prevents failed writes by the library from ending the program: a write() to a pipe without a
  * reader sends SIGPIPE, and a write() beyond the file size limit sends SIGXFSZ.
  */
 #ifndef PERF_QUIET_H

@@ -104,7 +104,7 @@ PERF_INTERNAL void perf_stream_record(struct perf_stream *stream, uint32_t kind,
 	for (i = 0; i < layout->count; i++) {
 		/*
 		 * Differences, and the sums that are a thread's own counts, are modulo 2^64. If a
-		 * narrower counter has wrapped, they have bits above its width.
+		 * narrower counter has wrapped, these values have bits above its width.
 		 */
 		uint64_t value = take_count(stream, i, now[i]) & layout->width[i];
 		uint16_t upper = (uint16_t)(value >> 32);

@@ -18,7 +18,7 @@
 #include "compiler.h"
 #include "counter.h"
 
-/* Number of ITC stimulus registers of an encoder. */
+/* Number of ITC stimulus registers per encoder. */
 #define PERF_CHANNELS		32
 
 enum perf_record_kind {

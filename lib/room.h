@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Handles records of a drained capture whose sink has no room. The driver sets a
- * byte in the page of losses, which is checked before the first store of each
- * record. The record then waits for room or is dropped. Before the thread's next
- * record, a mark in the stream reports the wait or the number of dropped records.
+ * Handles records of a drained capture whose sink has no room. While a sink has no room, the driver
+ * sets a byte in the losses page. A writer checks the byte before a record's first store; if it is
+ * set, the record waits for room or is dropped. Before the thread's next record, a mark in the
+ * stream reports the wait or the number of dropped records.
  */
 #ifndef PERF_ROOM_H
 #define PERF_ROOM_H
@@ -14,7 +14,7 @@
 
 #include "thread.h"
 
-/* Return whether the sink of a lane has no room. */
+/* Return whether a lane's sink has no room. */
 PERF_INLINE bool perf_room_lacks(const struct perf_lane *lane)
 {
 	return *lane->full;

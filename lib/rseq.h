@@ -10,10 +10,9 @@
 /**
  * perf_rseq_find - find the calling thread's area
  *
- * Returns the C library's area if it has registered one, otherwise one registered here
- * for the life of the thread. Returns NULL and sets errno if the kernel has no rseq, or
- * other code has registered an area that cannot be found. Call it with all signals
- * blocked.
+ * Returns the C library's area if it has registered one, otherwise an area registered here for the
+ * life of the thread. Returns NULL and sets errno if the kernel has no rseq, or other code has
+ * registered an area that cannot be found. Call it with all signals blocked.
  */
 PERF_INTERNAL struct perf_rseq *perf_rseq_find(void);
 

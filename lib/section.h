@@ -2,10 +2,10 @@
 /*
  * Reads counters without a migration or interruption between the reads.
  *
- * All counters of a record are read in one restartable sequence, rseq(2): it begins by
- * comparing the thread's CPU with the one whose counters it reads, and the kernel restarts
- * it after preemption, migration or a signal. All values are therefore from that CPU and from one
- * time slice.
+ * All counters of a record are read in one restartable sequence, rseq(2): it first compares the
+ * thread's CPU with the CPU whose counters it reads, and the kernel restarts the sequence after
+ * preemption, migration or a signal. All values are therefore from that CPU and from one time
+ * slice.
  *
  * The lane's CPU is part of the comparison: to interrupt the thread, a signal handler or
  * another thread sets the lane's CPU to a number that no CPU has.
@@ -65,7 +65,7 @@ PERF_INTERNAL uintptr_t perf_section_restart(uintptr_t pc);
  * @count:	number of counters
  * @offset:	offset[n] is added to the value of counter n, except the timestamp
  *
- * Returns false if the thread is on another CPU than @mine.
+ * Returns false if the thread is on a CPU other than @mine.
  */
 PERF_INTERNAL bool perf_section_any(struct perf_rseq *rseq,
 				    const volatile int32_t *mine,

@@ -101,7 +101,7 @@ PERF_LOCAL bool is_over(int32_t other, int32_t self, uintptr_t frame)
 }
 
 /*
- * Begin a call, unless another one is in progress. Block signals, because a handler could find
+ * Begin a call, unless another call is in progress. Block signals, because a handler could find
  * this call's @caller with an earlier call's @caller_frame.
  */
 PERF_LOCAL bool take_call(int32_t self, uintptr_t frame)
@@ -132,7 +132,7 @@ PERF_INTERNAL int perf_session_enter(bool record, uintptr_t frame)
 	if (perf_hooks_busy(frame) && record)
 		return perf_error("a record is being written: call this outside signal handlers");
 
-	/* Allow cancellation only between attempts: a cancelled call would block all others. */
+	/* Allow cancellation only between attempts: a cancelled call would block any other call. */
 	while (pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state), !take_call(self, frame)) {
 		pthread_setcancelstate(state, NULL);
 		if (caller == self)
@@ -253,7 +253,9 @@ PERF_LOCAL void make_lanes(const struct perf_device *device, uint32_t channels)
 }
 
 #ifndef PERF_DROPIN
-/* Return whether headers repeat: a ring overwrites the first, and a drained capture has gaps. */
+/*
+ * Return whether headers repeat: rings overwrite the first header, and drained captures have gaps.
+ */
 PERF_LOCAL bool repeats_headers(const struct perf_setup *setup)
 {
 	return (setup->take.flags & SIFIVE_TRACE_CONFIG_RING ||

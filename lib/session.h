@@ -39,7 +39,7 @@ enum perf_session_state {
 /**
  * struct perf_setup - the set-up of a session
  * @counter:	events to count; number and info are filled in
- * @name:	user's names of the events, or "" if none
+ * @name:	user's names for the events, or "" if none
  * @count:	number of events, 0 to 32
  * @type:	SIFIVE_TRACE_RECORD_RAW, _DELTA or _XOR
  * @channel:	ITC channel, 0 to 31, of the first thread or, if no thread writes
@@ -120,9 +120,9 @@ struct perf_session {
 PERF_INTERNAL_DATA struct perf_session perf_session;
 
 /*
- * Serialise calls in the whole process. Fails in a signal handler that has interrupted a call
- * or, if @record is set, a record. @frame is the frame of the program's call, which shows whether
- * an earlier call was left with longjmp().
+ * Serialise calls in the whole process. Fails in a signal handler that has interrupted a call or,
+ * if @record is set, a record. @frame, the frame of the program's call, shows whether an earlier
+ * call was left with longjmp().
  */
 PERF_INTERNAL int perf_session_enter(bool record, uintptr_t frame);
 PERF_INTERNAL void perf_session_leave(void);
@@ -151,8 +151,8 @@ PERF_INTERNAL int perf_session_on(void);
 PERF_INTERNAL void perf_session_begin_records(void);
 
 /*
- * Stop these records; if @pause is set, they will resume, and records missed until then
- * count as lost.
+ * Stop writing the program's own records. If @pause is set, writing will resume, and records missed
+ * until then count as lost.
  */
 PERF_INTERNAL void perf_session_end_records(bool pause);
 

@@ -40,7 +40,7 @@ static __thread volatile uint32_t refused PERF_THREAD_MODEL;
 
 static __thread volatile bool joining PERF_THREAD_MODEL;
 
-/* The count of losses to which the records of a refused thread are added. */
+/* The loss count to which a refused thread's records are added. */
 static __thread __u64 *volatile loss PERF_THREAD_MODEL;
 
 static const uint64_t no_offset[PERF_COUNTER_MAX];
@@ -49,8 +49,8 @@ static pthread_key_t exit_key;
 static bool exit_key_made;
 
 /*
- * Block all signals, including those that the C library's functions never block: one of them can
- * cancel the thread. The kernel's signal set has eight bytes.
+ * Block all signals, including the ones that the C library's functions never block: one of those
+ * signals can cancel the thread. The kernel's signal set has eight bytes.
  */
 PERF_INTERNAL void perf_signals_block(uint64_t *old)
 {
@@ -85,7 +85,7 @@ PERF_INTERNAL bool perf_frame_left(uintptr_t then, uintptr_t now)
 	/* The program may define its own sigaltstack(), which may be instrumented. */
 	if (syscall(SYS_sigaltstack, NULL, &stack))
 		return false;
-	/* There is no alternate stack, or a handler runs on one with SS_AUTODISARM. */
+	/* There is no alternate stack, or a handler runs on a stack with SS_AUTODISARM. */
 	if (stack.ss_flags & SS_DISABLE)
 		return now - then < NEAR;
 

@@ -3,14 +3,15 @@
  * Recording threads, their channels and lanes.
  *
  * A channel belongs to one thread, on all encoders, until the thread ends or, if there are more
- * threads than channels, until another thread takes the channel. A lane is the sequence of
- * records of one channel on one CPU. A thread has a slot, with the lane of its latest CPU and
- * with its gate. A closed gate means that a record is being written: signal handlers queue
- * theirs, and other threads do not take the channel.
+ * threads than channels, until another thread takes the channel. A lane is the sequence of records
+ * of one channel on one CPU. A thread has a slot, with the lane of its latest CPU and with its
+ * gate. A closed gate means that a record is being written: signal handlers queue their records,
+ * and other threads do not take the channel.
  *
- * All of this is stored in a pool. In a child of fork(), everything but the lanes is zero from the
- * first instruction on. The pool is therefore closed: the child has no stimulus pages to write to,
- * and uses the lanes only to finish a record that fork() interrupted, in memory that nothing reads.
+ * A pool contains the channels, lanes and slots. In a child of fork(), everything but the lanes is
+ * zero from the first instruction on. The pool is therefore closed: the child has no stimulus pages
+ * to write to, and uses the lanes only to finish a record that fork() interrupted, in memory that
+ * nothing reads.
  */
 #ifndef PERF_THREAD_H
 #define PERF_THREAD_H
@@ -66,7 +67,7 @@ struct perf_lane {
 #endif /* PERF_DROPIN */
 };
 
-/* A signal handler's record, queued until the interrupted one is complete. */
+/* A signal handler's record, queued until the interrupted record is complete. */
 struct perf_pending {
 	volatile bool complete;
 	uint32_t kind;
@@ -197,8 +198,8 @@ struct perf_device;
  * @waiting:	number of threads that are waiting for a channel
  * @turn:	number that changes when a thread obtains a channel
  * @device:	the device whose session threads join
- * @lost:	page of losses: counts of records that were not written, and the shared
- *		channels; the kernel keeps it with the capture
+ * @lost:	losses page: counts of records that were not written, and the shared channels; the
+ *		kernel keeps it with the capture
  * @once:	one header for each channel and CPU
  * @interval:	number of records from one header to the next, or 0 if headers are not repeated
  * @join:	threads must join the driver's session to read counters
@@ -271,7 +272,7 @@ PERF_INLINE bool perf_gate_closed(const struct perf_thread *thread)
 #define PERF_META
 #endif /* PERF_DROPIN */
 
-/* Maximum number of threads that the side-car file can list, including ended ones. */
+/* Maximum number of threads that the side-car file can list, including ended threads. */
 #define PERF_JOINED	4096
 
 #ifdef PERF_META
@@ -319,7 +320,7 @@ PERF_INTERNAL void perf_threads_bury(int32_t tid);
  * perf_channel_have - ensure that the calling thread has a channel
  *
  * The thread's gate must be closed: until the gate opens, no other thread takes the channel away.
- * If the thread has no channel, it takes one, if necessary from another thread.
+ * If the thread has no channel, it takes a channel, if necessary from another thread.
  */
 PERF_INLINE bool perf_channel_have(struct perf_thread *thread)
 {
@@ -333,10 +334,10 @@ PERF_INTERNAL void perf_thread_lose(void);
 /* Called before vfork(): the child will run with the calling thread's slot. */
 PERF_INTERNAL void perf_thread_lend(void);
 
-/* Return whether the caller is the vfork() child, which has not executed a program or exited. */
+/* Return whether the caller is a vfork() child that has neither executed a program nor exited. */
 PERF_INTERNAL bool perf_thread_is_child(struct perf_thread *thread);
 
-/* Called in a child of fork(), which has no slot. */
+/* Called in a child created by fork(), which has no slot. */
 PERF_INTERNAL void perf_thread_forget(void);
 
 /* Block all signals for the calling thread; @old receives the previous mask. */
@@ -387,7 +388,7 @@ PERF_INTERNAL void perf_threads_alert(void);
  */
 PERF_INTERNAL void perf_threads_settle(void);
 
-/* Return the counts of lost records; those of a child are discarded. */
+/* Return the counts of lost records. A child's counts are discarded. */
 PERF_INTERNAL struct sifive_trace_losses *perf_losses(void);
 
 /* The program may define its own getpid(), which may be instrumented. */

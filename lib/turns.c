@@ -16,7 +16,7 @@ PERF_INTERNAL int perf_turns_check(struct perf_setup *setup)
 	}
 	if (!turns)
 		return 0;
-	/* A counter's value shows whose turn it is, but Delta records only differences. */
+	/* A counter's value shows which event's turn it is, but Delta records only differences. */
 	if (setup->type == SIFIVE_TRACE_RECORD_DELTA)
 		setup->type = SIFIVE_TRACE_RECORD_XOR;
 	/* Readers need cycles to scale the counts. */

@@ -227,7 +227,7 @@ PERF_LOCAL bool flips(const struct perf_recipe *recipe)
 	return recipe->count > KEPT && recipe->type != SIFIVE_TRACE_RECORD_RAW;
 }
 
-/* Read the timestamp. Registers of later counters are free for its halves. */
+/* Read the timestamp. The registers for later counters are free to hold its two halves. */
 PERF_LOCAL void put_timestamp(struct assembler *a, unsigned int value)
 {
 	uint32_t *again;

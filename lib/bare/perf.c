@@ -8,7 +8,7 @@
 #include "regs.h"
 #include "sifive_bare_perf.h"
 
-/* Minimum interval between two records of the timer, in microseconds. */
+/* Minimum interval between timer records, in microseconds. */
 #define INTERVAL_MIN	100u
 
 /**
@@ -17,7 +17,7 @@
  * @stream:	state of the sequence of these records
  * @last:	last values of the counters
  * @writable:	PERF_OPEN_*: which records may be written now
- * @busy:	a record is being written, so the timer must not write one
+ * @busy:	a record is being written, so the timer must not write another
  * @encoder:	hart's trace encoder, NULL until it is initialised
  * @own:	the encoder's sink, if there is no funnel
  * @joined:	the funnel's sink contains the hart's records
@@ -25,7 +25,7 @@
  * @ticks:	timer interval in ticks of mtime, or 0 if none
  * @trap:	the program's mtvec, while the timer has replaced it
  * @on:		tracing is on
- * @lost:	number of records lost because they interrupted another one
+ * @lost:	number of records lost because they interrupted another record
  */
 struct bare_hart {
 	struct perf_layout layout;
@@ -52,7 +52,7 @@ static volatile uint32_t *funnel;
 static struct bare_sink funnel_sink;
 static bool funnel_ready;
 
-/* Number of harts that are tracing: the last one to stop also stops the funnel. */
+/* Number of harts that are tracing: the last hart to stop also stops the funnel. */
 static unsigned int harts_on;
 
 /* Held while components are programmed; the timer's handler never takes it. */
