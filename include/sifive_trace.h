@@ -227,7 +227,8 @@ int sifive_trace_setup(struct sifive_trace *trace,
  * Start writing records. Does nothing if tracing is on.
  *
  * Signal handlers may call only this function, sifive_trace_off(), sifive_trace_write(),
- * sifive_trace_snapshot(), sifive_trace_status() and sifive_trace_error(); sifive_linux_perf.h describes the rules.
+ * sifive_trace_snapshot(), sifive_trace_status() and sifive_trace_error(); sifive_linux_perf.h
+ * describes the rules.
  */
 int sifive_trace_on(struct sifive_trace *trace);
 
@@ -245,7 +246,7 @@ int sifive_trace_write(struct sifive_trace *trace);
  *
  * Writes a record, as sifive_trace_write() does, and requests a snapshot from "sifive-trace record
  * --snapshot", which writes the newest bytes of the trace to the next numbered file. Needs no
- * handle: call it in any process of a recording, at the moment that is of interest. It does not
+ * handle: call it in any process of a recording, at the moment of interest. The function does not
  * wait for the recorder. Fails, at the cost of a few system calls, if the process is not being
  * recorded. The C library has no empty function of this name: declare it weak to run the program
  * without this library, too.

@@ -24,7 +24,7 @@
  *	poll()			readable: stopped, full, or the watermark is reached
  *
  * While a capture runs, read() returns what has reached the sink. For a ring it returns a copy,
- * made when reading begins at offset 0 and shared by all readers: a new reader shares the copy that
+ * made when reading begins at offset 0 and shared by all readers. A new reader shares the copy that
  * others are reading, unless it is older than 10 seconds: then a new copy is made, and read() of
  * the old copy fails with ESTALE. A copy's memory is charged to the reader (ENOMEM). The bytes of
  * several sinks follow one another; the read-only /dev/sifive-trace.N returns those of sink N.

@@ -53,12 +53,11 @@
  * Stimulus registers 15 and 31 produce Ownership messages instead of data messages
  * (teInstrumentation 3), so they cannot be among the channels of CONFIG. @channels may be 0.
  *
- * EINVAL: a field is out of range or reserved, a channel is one of those two,
- * or an encoder's own sink is not a ring and has at most 1024 bytes: the last
- * 1024 bytes of such a sink are not used. EPERM: kernel lockdown for
- * confidentiality.
- * EOPNOTSUPP: an encoder does not accept @mode (STATUS names the modes that it accepts), or this
- * kernel has no tracepoints of context switches and forks.
+ * EINVAL: a field is out of range or reserved, a channel is one of those two, or an encoder's own
+ * sink is not a ring and has at most 1024 bytes: the last 1024 bytes of such a sink are not used.
+ * EPERM: kernel lockdown for confidentiality. EOPNOTSUPP: an encoder does not accept @mode (STATUS
+ * names the modes that it accepts), or this kernel has no tracepoints for context switches and
+ * forks.
  */
 struct sifive_trace_instruction {
 	__u32	mode;

@@ -27,8 +27,8 @@
  *		until it is written
  *
  * The beginning of a page that is mapped, for reading and writing, with mmap() at
- * SIFIVE_TRACE_MMAP_LOSSES. The session's program stores its counts in it; the kernel zeroes
- * it at CONFIG and keeps it with the capture, even after the program has ended.
+ * SIFIVE_TRACE_MMAP_LOSSES. The session's program stores its counts in this page; the kernel zeroes
+ * the page at CONFIG and keeps it with the capture, even after the program has ended.
  * SIFIVE_TRACE_IOC_LOSSES reads it. EPERM: the descriptor may not read the capture.
  *
  * With SIFIVE_TRACE_CONFIG_WAIT or _DROP the kernel writes to that page, too: the byte at

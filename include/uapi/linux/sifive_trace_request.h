@@ -2,9 +2,10 @@
 /*
  * sifive-trace: a recorded program requests a snapshot of the running ring.
  *
- * The driver sees where the hardware writes, but not which stores it writes, so the program calls
- * REQUEST after the stores that the snapshot is to contain. Another process, the recorder, waits in
- * poll() with POLLPRI, calls REQUEST with SIFIVE_TRACE_REQUEST_LOOK, and then reads the ring.
+ * The write pointer shows the driver where the hardware writes, but not which stores it has
+ * written. So the program calls REQUEST after the stores that the snapshot must contain. Another
+ * process, the recorder, waits in poll() for POLLPRI, calls REQUEST with SIFIVE_TRACE_REQUEST_LOOK,
+ * and then reads the ring.
  */
 #ifndef _UAPI_LINUX_SIFIVE_TRACE_REQUEST_H
 #define _UAPI_LINUX_SIFIVE_TRACE_REQUEST_H
@@ -19,13 +20,13 @@
  * @count:	out: number of requests since the file was opened
  * @time:	out: time of the latest request in nanoseconds of CLOCK_MONOTONIC; unused if
  *		@count is 0
- * @thread:	out: thread that made the latest request, its id in the pid namespace of the process
- *		that called CONFIG, or 0 if it has none there; unused if @count is 0
+ * @thread:	out: id of the thread that made the latest request, in the pid namespace of the
+ *		process that called CONFIG, or 0 if it has no id there; unused if @count is 0
  * @reserved:	in: 0
  *
  * SIFIVE_TRACE_IOC_REQUEST, on any descriptor of the device. A request needs a running or paused
  * capture. The caller must descend from the process that called CONFIG, or be that process, or call
- * on the session's descriptor, or on one that has joined, or have CAP_PERFMON or CAP_SYS_ADMIN.
+ * on a descriptor that holds or has joined the session, or have CAP_PERFMON or CAP_SYS_ADMIN.
  * poll() of a file that may read the capture reports POLLPRI from a request until the file looks.
  *
  * ENXIO: no capture is running. EPERM: the caller does not belong to the session, and capability
