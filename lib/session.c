@@ -253,9 +253,7 @@ PERF_LOCAL void make_lanes(const struct perf_device *device, uint32_t channels)
 }
 
 #ifndef PERF_DROPIN
-/*
- * Return whether headers repeat: rings overwrite the first header, and drained captures have gaps.
- */
+/* Return whether headers repeat: rings overwrite the first header; drained captures have gaps. */
 PERF_LOCAL bool repeats_headers(const struct perf_setup *setup)
 {
 	return (setup->take.flags & SIFIVE_TRACE_CONFIG_RING ||
