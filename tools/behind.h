@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Writes the full buffers of all outputs in one thread, in order of arrival, while the program
- * fills other buffers.
+ * Writes full output buffers in one thread, in order of arrival, while the program fills other
+ * buffers.
  */
 #ifndef SIFIVE_TRACE_BEHIND_H
 #define SIFIVE_TRACE_BEHIND_H
@@ -45,7 +45,7 @@ void behind_end(void);
  */
 char *behind_put(struct behind_file *file, char *buffer, size_t used, size_t size);
 
-/** behind_wait() - wait until all buffers of a file are written */
+/** behind_wait() - wait until all buffers for a file have been written */
 void behind_wait(struct behind_file *file);
 
 #endif /* SIFIVE_TRACE_BEHIND_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Parses options and prints help, both according to tables: see cli.h. */
+/* Parses options and prints help, as described by tables: see cli.h. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "config.h"
 #include "nearest.h"
 
-/* Maximum number of options of one command, including --help. */
+/* Maximum number of options per command, including --help. */
 #define OPTIONS_MAX	64
 /* For a long option, getopt_long() returns this value plus the option's index. */
 #define LONG		256
@@ -88,7 +88,7 @@ int cli_percent(void *at, const struct cli_option *option, const char *value)
 	return EXIT_OK;
 }
 
-/* State of a search for a word in an option's list, which also collects all words as text. */
+/* State of a search for a word in an option's list. The search also collects all words as text. */
 struct choice {
 	struct nearest	nearest;
 	int		count;
@@ -231,7 +231,7 @@ static int found_option(const struct parser *parser, int found)
 	return -1;
 }
 
-/* Write the most similar option's name, preceded by @before: see nearest_text(). */
+/* Write the name of the most similar option, after @before: see nearest_text(). */
 static const char *hint(const struct parser *parser, const char *name, const char *before,
 			char *text, size_t size)
 {

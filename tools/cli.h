@@ -9,14 +9,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Maximum number of values of an option that may be repeated. */
+/* Maximum number of values for a repeatable option. */
 #define CLI_LIST_MAX	64
 
 /**
  * cli_add - receives one word of a list
- * @context:	the @context that was passed to the function that lists the words
+ * @context:	the context passed to the function that lists the words
  * @word:	the word
- * @help:	description of the word, or NULL if it has none
+ * @help:	description of the word, or NULL for none
  */
 typedef void cli_add(void *context, const char *word, const char *help);
 
@@ -33,11 +33,11 @@ typedef void cli_add(void *context, const char *word, const char *help);
  *		an error
  * @offset:	offset of the value in the table's struct
  * @least, @most: limits for cli_number(). @most is also the maximum number of values for
- *		cli_append() (0: CLI_LIST_MAX), the bits that cli_bits() sets, and the value that
+ *		cli_append() (0: CLI_LIST_MAX), the bits that cli_bits() sets, or the value that
  *		cli_constant() stores
  * @words:	words for completion, separated by |, if @value names none
  * @list:	calls @add for each possible value, if @value names none
- * @listed:	set if the help text shows the words of @list
+ * @listed:	set if the help text shows the words from @list
  */
 struct cli_option {
 	char		letter;
@@ -56,7 +56,7 @@ struct cli_option {
 };
 
 /**
- * struct cli_group - options that help shows together
+ * struct cli_group - options shown together in the help text
  * @title:	line above the options, or NULL if none
  * @options:	the table; NULL ends the groups
  * @base:	offset of the table's struct in the command's struct
@@ -73,11 +73,10 @@ struct cli_group {
  * @run:	runs the command and returns an exit code; argv[0] is the command's name
  * @summary:	one line for the list of commands
  * @arguments:	the arguments after the options, or NULL if there are none
- * @help:	paragraphs for its help, separated by empty lines
- * @groups:	options of the command, except --help, which all commands have
+ * @help:	paragraphs of the command's help text, separated by empty lines
+ * @groups:	options of the command, other than --help, which every command has
  * @status:	exit codes of the command
- * @program:	set if options end at the first argument, because the rest is a program's command
- *		line
+ * @program:	set if options end at the first argument, where a program's command line begins
  */
 struct cli_command {
 	const char		*name;
@@ -90,7 +89,7 @@ struct cli_command {
 	bool			program;
 };
 
-/* Options that several tables share; each sets a member of a struct. */
+/* Options shared by several tables; each option sets a member of a struct. */
 #define CLI_OUTPUT(type, member)						\
 	{ .letter = 'o', .name = "output", .value = "FILE",			\
 	  .help = "file to write to (default: standard output)",		\
@@ -110,8 +109,8 @@ struct cli_command {
 extern const struct cli_option cli_help_option;
 
 /*
- * Functions for @set; they store, in this order, a const char *, a bool, an unsigned int, an int,
- * and an int.
+ * Functions for @set. They store, in order, a const char *, a bool, an unsigned int, an int, and an
+ * int.
  */
 int cli_text(void *at, const struct cli_option *option, const char *value);
 int cli_flag(void *at, const struct cli_option *option, const char *value);
@@ -128,7 +127,7 @@ int cli_word(void *at, const struct cli_option *option, const char *value);
 int cli_append(void *at, const struct cli_option *option, const char *value);
 
 /**
- * struct cli_list - the values of an option that may be repeated
+ * struct cli_list - the values of a repeatable option
  * @text:	the @count values
  */
 struct cli_list {
@@ -147,7 +146,7 @@ struct cli_list {
 int cli_refuse(const struct cli_option *option, const char *takes, const char *value);
 
 /**
- * cli_parse() - parse the options of a command
+ * cli_parse() - parse a command's options
  * @command:	the command, with its tables
  * @target:	the struct to fill
  * @argc, @argv: arguments of the command
@@ -173,7 +172,7 @@ void cli_each_word(const struct cli_option *option, cli_add *add, void *context)
 /** cli_help() - print a command's help to standard output */
 void cli_help(const struct cli_command *command);
 
-/** cli_put_wrapped() - print text in lines of 80 columns, all but the first indented */
+/** cli_put_wrapped() - print text wrapped at 80 columns, with all lines but the first indented */
 void cli_put_wrapped(const char *text, int indent);
 
 /**

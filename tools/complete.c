@@ -7,7 +7,7 @@
 
 /**
  * struct prefix - the beginning of the word to complete
- * @typed:	the part already typed
+ * @typed:	the part that the user has typed
  * @length:	length of the word; for a list, the length of the last element
  * @kept:	length of the list's earlier elements, or 0 if the word is not a list
  */
@@ -18,8 +18,7 @@ struct prefix {
 };
 
 /*
- * Return the length of a help text's first clause, which describes the word in the list of
- * completions.
+ * Return the length of the first clause of a help text. The list of completions shows this clause.
  */
 static int clause(const char *help)
 {
@@ -117,7 +116,7 @@ static const struct cli_option *value_of(const struct cli_command *command,
 		return NULL;
 	if (word[1] == '-')
 		option = option_of(command, 0, word + 2);
-	/* In a group of one-letter options, the first one that takes a value ends the group. */
+	/* In a group of one-letter options, the first option with a value ends the group. */
 	else
 		while (*++word && !(option && option->value))
 			option = option_of(command, *word, NULL);

@@ -18,7 +18,7 @@ struct line {
 	const char	*value;
 };
 
-/* The configuration file. Options keep pointers to values in its text until the program ends. */
+/* The configuration file. Options point to values in its text until the program ends. */
 static struct {
 	char		path[4096];
 	char		text[BYTES_MAX + 1];

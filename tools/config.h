@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 /**
- * config_read() - read the file, if there is one
+ * config_read() - read the configuration file, if it exists
  * @command:	returns whether a command with this name exists
  *
  * Return: EXIT_OK, or EXIT_USAGE after reporting an error.
@@ -18,7 +18,7 @@
 int config_read(bool (*command)(const char *name));
 
 /**
- * struct config_line - an option in the file
+ * struct config_line - an option in the configuration file
  * @where:	"FILE:LINE", for messages
  * @name:	the option's name
  * @value:	value of the option, or NULL if it has none
@@ -30,7 +30,7 @@ struct config_line {
 };
 
 /**
- * config_each() - call @line for each option of a command
+ * config_each() - call @line for each of a command's options
  *
  * Return: EXIT_OK, or the first other value that @line returns.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Helper functions with which sifive-trace filter and record write filter files. */
+/* Helper functions that sifive-trace filter and record use to write filter files. */
 #ifndef SIFIVE_TRACE_FILTER_FILE_H
 #define SIFIVE_TRACE_FILTER_FILE_H
 
@@ -11,7 +11,7 @@
 /**
  * filter_fits() - return whether a name equals or matches one of the patterns
  *
- * Equality is also checked, because C++ names contain characters that are special in a pattern.
+ * Equality is checked as well, because C++ names contain characters that are special in a pattern.
  */
 static inline bool filter_fits(const char * const *pattern, size_t patterns,
 			       const char *name)

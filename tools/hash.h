@@ -14,8 +14,8 @@ static inline uint32_t hash_place(uint64_t key, unsigned int bits)
 }
 
 /**
- * struct hash - an index into an array of entries with keys
- * @slot:	for each slot, the number of its entry, from 1, or 0 if the slot is free
+ * struct hash - an index for an array of entries with keys
+ * @slot:	for each slot, the number of its entry, counted from 1, or 0 if the slot is free
  * @bits:	binary logarithm of the number of slots, at least one of which is free
  */
 struct hash {
@@ -51,7 +51,7 @@ hash_find(const struct hash *hash, uint64_t key,
 	return &hash->slot[at];
 }
 
-/** hash_fill() - replace the contents with the entries from @first to @end, exclusive */
+/** hash_fill() - replace the table's contents with the entries from @first to @end, exclusive */
 static inline __attribute__((always_inline)) void
 hash_fill(const struct hash *hash, uint32_t first, uint32_t end,
 	  uint64_t (*key_of)(const void *array, uint32_t number), const void *array)

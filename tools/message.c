@@ -19,7 +19,7 @@ static void vreport(const char *format, va_list arguments)
 {
 	char text[8192];
 
-	/* File names and text from files can contain any byte. */
+	/* File names, and text from files, can contain any byte. */
 	vsnprintf(text, sizeof(text), format, arguments);
 	text_clean(text);
 	if (keep)

@@ -13,7 +13,7 @@ static unsigned int least(unsigned int a, unsigned int b)
 	return a < b ? a : b;
 }
 
-/* Return the edit distance, which counts two swapped letters as one mistake. */
+/* Return the edit distance between two words, which counts two swapped letters as one mistake. */
 static unsigned int distance(const char *a, size_t length, const char *b, size_t width)
 {
 	unsigned int row[LENGTH_MAX + 1][LENGTH_MAX + 1];

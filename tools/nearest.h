@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Finds the known word that is nearest to an unknown one. */
+/* Finds the known word nearest to an unknown word. */
 #ifndef SIFIVE_TRACE_NEAREST_H
 #define SIFIVE_TRACE_NEAREST_H
 
@@ -7,7 +7,8 @@
  * struct nearest - a search
  * @wanted:	the word that does not exist
  * @found:	the nearest word, or NULL if none is near
- * @distance:	number of letters to omit, add, replace or swap in @wanted to get @found
+ * @distance:	number of edits (a letter omitted, added or replaced, or two swapped) that turn
+ *		@wanted into @found
  */
 struct nearest {
 	const char	*wanted;

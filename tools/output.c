@@ -17,7 +17,7 @@
 #define BUFFER		(64u << 10)
 /*
  * Text of up to this length is appended before checking whether the buffer is full, so the buffer
- * has this much spare room.
+ * has that much spare room.
  */
 #define SHORT		64
 
@@ -42,7 +42,7 @@ struct output {
 
 static enum output_styles styles;
 
-/* Set if the writing thread writes outputs that are opened later. */
+/* Set if the writing thread writes all outputs opened from now on. */
 static bool all_behind;
 
 void output_write_behind(void)
@@ -123,7 +123,7 @@ struct output *output_open(const char *path)
 
 struct output *output_to(int fd, const char *name)
 {
-	/* If standard output is closed, do not reuse the number of its descriptor. */
+	/* If standard output is closed, do not reuse its descriptor number. */
 	return begin(fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), name);
 }
 
@@ -133,7 +133,7 @@ void output_bold(struct output *output, bool bold)
 		put_string(output, bold ? BOLD : PLAIN);
 }
 
-/* Write a full buffer, or pass it to the writing thread. */
+/* Write a full buffer, or pass the buffer to the writing thread. */
 static __attribute__((noinline)) void pass_on(struct output *output)
 {
 	char *other = output->behind ? behind_put(&output->file, output->buffer, output->used,
@@ -345,7 +345,8 @@ void put_format(struct output *output, const char *format, ...)
 }
 
 /*
- * Return the length of the beginning that does not need escaping in JSON. '<' is escaped for HTML.
+ * Return the length of the text before the first character that JSON requires to be escaped. '<' is
+ * escaped for HTML.
  */
 static size_t plain_ascii(const char *text)
 {
@@ -357,7 +358,7 @@ static size_t plain_ascii(const char *text)
 	return length;
 }
 
-/* U+0080 to U+009F are not printable. The second byte of each equals its code point. */
+/* U+0080 to U+009F are not printable. In UTF-8, the second byte of each equals its code point. */
 void put_json(struct output *output, const char *text)
 {
 	size_t length;

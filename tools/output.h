@@ -11,7 +11,7 @@
 struct output;
 
 /**
- * output_spares() - check that an output file is not also an input file
+ * output_spares() - check that the output file is not the input file
  * @path:	the output, or NULL for standard output
  * @input:	an input file, which need not exist; "-" for standard input
  *
@@ -20,7 +20,7 @@ struct output;
 bool output_spares(const char *path, const char *input);
 
 /**
- * output_write_behind() - have a thread write all outputs that are opened later
+ * output_write_behind() - have a thread write all outputs opened after this call
  *
  * Use this for long outputs, if the user allows several threads.
  */
@@ -56,12 +56,12 @@ bool output_to_file(const char *path);
 /** output_flush() - write buffered data now */
 void output_flush(struct output *output);
 
-/** output_failed() - return whether a write has failed, after which more output is useless */
+/** output_failed() - return whether a write has failed; if so, further output is useless */
 bool output_failed(const struct output *output);
 
 /*
- * When text is bold or coloured, in the order of the keywords of --color. OUTPUT_STYLES_AUTO: on a
- * terminal, unless $NO_COLOR is not empty, or $TERM is unset or "dumb".
+ * When to show bold and coloured text, in the order of the --color keywords. OUTPUT_STYLES_AUTO: on
+ * a terminal, unless $NO_COLOR is not empty, or $TERM is unset or "dumb".
  */
 enum output_styles {
 	OUTPUT_STYLES_AUTO,
@@ -69,7 +69,7 @@ enum output_styles {
 	OUTPUT_STYLES_NEVER,
 };
 
-/** output_set_styles() - choose the styles of all outputs that are opened later */
+/** output_set_styles() - choose the styles of all outputs opened after this call */
 void output_set_styles(enum output_styles styles);
 
 /** output_bold() - begin or end bold text, if the output has styles */
@@ -89,9 +89,9 @@ void put_text(struct output *output, const char *text);
 void put_number(struct output *output, uint64_t number, size_t width);
 void put_right(struct output *output, const char *text, size_t width);
 void put_left(struct output *output, const char *text, size_t width);
-/* Like put_right(), with a number that is not exact ("~") in yellow, if the output has styles. */
+/* Like put_right(), but if the output has styles, show an inexact number ("~") in yellow. */
 void put_cell(struct output *output, const char *text, size_t width);
-/* Like put_cell(), but with shares of at least 5 % in red, others of at least 0.5 % in green. */
+/* Like put_cell(), but show a share from 5 % in red, and a share from 0.5 % to 5 % in green. */
 void put_percent(struct output *output, const char *text, size_t width, double percent);
 /* Write ticks, or seconds with nine decimals if @hz is not 0. */
 void put_time(struct output *output, uint64_t ticks, uint64_t hz, size_t width);

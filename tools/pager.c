@@ -13,7 +13,7 @@
 #include "output.h"
 #include "pager.h"
 
-/* Signals by which a terminal or a user ends the command. */
+/* Signals with which a terminal or a user ends the command. */
 static const int ends[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 
 static bool disabled, begun;
@@ -26,7 +26,7 @@ void pager_disable(void)
 }
 
 /*
- * End the pager's input, and wait until the user leaves the pager, which is the only child.
+ * Close the pager's input, and wait until the user quits the pager, the only child process.
  * Async-signal-safe.
  */
 static void finish(void)
@@ -38,7 +38,9 @@ static void finish(void)
 		;
 }
 
-/* Wait for the pager before ending, so that a shell does not read from the terminal with it. */
+/*
+ * Wait for the pager before ending, so that the shell and the pager do not both read the terminal.
+ */
 static void finish_and_end(int number)
 {
 	finish();
@@ -46,7 +48,7 @@ static void finish_and_end(int number)
 	raise(number);
 }
 
-/* Start the pager with this input; return 0 or an error number. */
+/* Start the pager with @input; return 0 or an error number. */
 static int spawn(char *command, int input)
 {
 	char *by_shell[] = { "sh", "-c", command, NULL }, *alone[] = { "less", NULL };

@@ -9,12 +9,12 @@ struct output;
 void pager_disable(void);
 
 /**
- * pager_open() - like output_open(), but if the output is a terminal, a pager shows it
+ * pager_open() - like output_open(), but show output to a terminal in a pager
  * @path:	path of the file, or NULL for standard output
  *
  * The pager is $PAGER, or less(1) if it is unset. No pager is started if $PAGER is empty or "cat",
- * or if $TERM is unset or "dumb". The pager also shows later messages. The command waits for its
- * pager before it ends.
+ * or if $TERM is unset or "dumb". The pager also shows messages that are printed after this call.
+ * The command waits for its pager before it ends.
  *
  * Return: see output_open().
  */

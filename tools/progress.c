@@ -9,7 +9,7 @@
 
 #include "progress.h"
 
-/* Times in ms. Do not show progress for work shorter than PATIENCE. */
+/* Times in ms. No progress is shown in the first PATIENCE ms. */
 #define PATIENCE	500
 #define INTERVAL	200
 

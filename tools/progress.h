@@ -12,7 +12,7 @@ struct progress;
 
 /**
  * progress_new() - begin to show the progress of reading a file
- * @fd:		the file; its size is 100 %
+ * @fd:		the file, whose size is 100 %
  *
  * Return: the progress, or NULL if standard error is not a terminal.
  */
@@ -24,7 +24,7 @@ struct progress *progress_of(uint64_t whole);
 /** progress_show() - show that @bytes bytes have been read; NULL is allowed */
 void progress_show(struct progress *progress, uint64_t bytes);
 
-/** progress_end() - clear the line and free; NULL is allowed */
+/** progress_end() - clear the line and free @progress; NULL is allowed */
 void progress_end(struct progress *progress);
 
 #endif /* SIFIVE_TRACE_PROGRESS_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The command sifive-trace: records traces of SiFive processors, and reads them. */
+/* The command sifive-trace: records traces on SiFive processors, and reads traces. */
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Number of sources, and of channels per source. */
+/* Number of sources, and number of channels per source. */
 #define STORE_SOURCES	128
 #define STORE_CHANNELS	32
 

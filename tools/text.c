@@ -120,7 +120,7 @@ const char *text_base(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The length of a number is unpredictable, so avoid branches that depend on it. */
+/* The length of a number is unpredictable, so avoid branches that depend on the length. */
 char *text_number(char *to, uint64_t number)
 {
 	uint64_t digits;

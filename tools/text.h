@@ -50,11 +50,11 @@ const char *text_base(const char *path);
 /** text_clean() - replace each unprintable byte with '?' */
 void text_clean(char *text);
 
-/* Numbers below this one have at most eight digits. */
+/* Numbers below this have at most eight digits. */
 #define TEXT_EIGHT_DIGITS	100000000u
 /* Adding this to the digits of text_eight() converts them to characters. */
 #define TEXT_EIGHT_ZEROS	0x3030303030303030ull
-/* Number of bytes after a written number that text_number() and text_hex() may overwrite. */
+/* Number of bytes that text_number() and text_hex() may overwrite after the written number. */
 #define TEXT_SPARE		8
 
 /** text_eight() - return eight digits of a number below 10^8, the first one in the lowest byte */
@@ -62,7 +62,7 @@ static inline uint64_t text_eight(uint32_t number)
 {
 	uint64_t parts, tens;
 
-	/* For numbers of this size, * 10486 >> 20 divides by 100, and * 103 >> 10 divides by 10. */
+	/* In this range, * 10486 >> 20 divides by 100, and * 103 >> 10 divides by 10. */
 	parts = number / 10000 | (uint64_t)(number % 10000) << 32;
 	tens = parts * 10486 >> 20 & 0x7f0000007full;
 	parts = tens | (parts - 100 * tens) << 16;

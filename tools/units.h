@@ -30,8 +30,8 @@ uint64_t units_unit(const char *text);
 bool units_parse(const char *text, uint64_t *ns);
 
 /**
- * units_set_threshold() - @set function of an option with a time such as "5us", stored as a
- * uint64_t in nanoseconds, or "none"
+ * units_set_threshold() - @set function of an option whose value is "none" or a time such as "5us",
+ * stored as a uint64_t in nanoseconds
  */
 int units_set_threshold(void *at, const struct cli_option *option, const char *value);
 
@@ -39,8 +39,8 @@ int units_set_threshold(void *at, const struct cli_option *option, const char *v
 const char *units_count(char *text, uint64_t count);
 
 /**
- * units_mark() - mark a number if it is @uncertain
- * @text:	a number from units_count() or units_time(), before which "~" is inserted
+ * units_mark() - mark a number as uncertain, if @uncertain is set
+ * @text:	a number from units_count() or units_time(), to which "~" is prepended
  *
  * Return: @text.
  */
