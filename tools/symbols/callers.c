@@ -12,8 +12,8 @@ bool symbols_find_return(struct symbols *symbols, uint64_t address, struct symbo
 }
 
 /*
- * Return whether the return-address register points into the sampled function, which shows that the
- * function has called another one.
+ * Return whether the return-address register points into the sampled function, in which case the
+ * function has called another function.
  */
 static bool is_stale(struct symbols *symbols, uint64_t pc, uint64_t address)
 {
@@ -23,7 +23,7 @@ static bool is_stale(struct symbols *symbols, uint64_t pc, uint64_t address)
 	       symbols_find_return(symbols, address, &called) && called.start == sampled.start;
 }
 
-/* Copy the callers of the code at @pc; the first of @from is the return-address register. */
+/* Copy the callers of the code at @pc. The first entry in @from is the return-address register. */
 static unsigned int add_callers(struct symbols *symbols, uint64_t pc, const uint64_t *from,
 				unsigned int count, uint64_t *address)
 {
@@ -57,7 +57,7 @@ unsigned int symbols_callers(struct symbols *symbols, const struct perfrec_recor
 		return count;
 	/*
 	 * Bit 0 marks an address that is not a return address, so symbols_find_return() looks up
-	 * the instruction itself, not the one before it.
+	 * the instruction itself, not the preceding instruction.
 	 */
 	address[count++] = list->address[user] | 1;
 	return count + add_callers(symbols, list->address[user], list->address + user + 1,

@@ -8,7 +8,7 @@
 #include "frames.h"
 #include "section.h"
 
-/* Masks for the two parts of a pointer encoding: the format of the pointer, and its base. */
+/* Masks for the two parts of a pointer encoding: the pointer's format and its base. */
 #define FORMAT_MASK	0x0f
 #define BASE_MASK	0xf0
 
@@ -17,7 +17,7 @@ struct frames {
 	Elf_Data		*data;
 	uint64_t		address;	/* address of the section */
 	bool			wide;		/* addresses are 64 bits wide */
-	/* The latest CIE, and the encoding of addresses in its FDEs. */
+	/* The latest CIE, and the address encoding in its FDEs. */
 	Dwarf_Off		cie;
 	unsigned int		encoding;
 };
@@ -54,7 +54,7 @@ static uint64_t get(const uint8_t *bytes, size_t size, bool is_signed)
 	return value;
 }
 
-/* Return the pointer encoding from a CIE's augmentation data; DW_EH_PE_omit if unknown. */
+/* Return the pointer encoding from a CIE's augmentation data, or DW_EH_PE_omit if unknown. */
 static unsigned int encoding_of(const struct frames *frames, const Dwarf_CIE *cie)
 {
 	const uint8_t *data = cie->augmentation_data;

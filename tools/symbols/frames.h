@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Reads unwind tables, which contain the addresses of functions without a symbol. */
+/* Reads unwind tables, which also contain the addresses of functions without symbols. */
 #ifndef SIFIVE_TRACE_FRAMES_H
 #define SIFIVE_TRACE_FRAMES_H
 
@@ -10,7 +10,7 @@
  * frames_read() - find all functions in an ELF file's .eh_frame section
  * @elf:	an executable or shared object
  * @found:	called with each function's start and end, exclusive, as addresses in the file. The
- *		calls are unordered, and ranges may overlap
+ *		calls are in no particular order, and the ranges may overlap
  * @context:	passed to @found
  *
  * Entries that cannot be decoded are skipped.

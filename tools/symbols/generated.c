@@ -11,7 +11,7 @@
 #include "perf_map.h"
 #include "text.h"
 
-/* Separate addresses are above those of places.h and below the kernel's. */
+/* These separate addresses are above those in places.h and below the kernel's. */
 #define OWN_ADDRESSES	(3ull << 61)
 /* Binary logarithm of the number of addresses reserved for each list. */
 #define ADDRESSES_BITS	48

@@ -26,7 +26,7 @@ int generated_new(const struct meta *meta, struct generated **generated);
 void generated_free(struct generated *generated);
 
 /**
- * generated_place() - translate an address to the separate address of a process's function
+ * generated_place() - translate an address to the separate address of the process's function there
  * @places:	finds the process
  * @address:	address in memory
  * @time:	the time in ticks, or NULL if unknown
@@ -37,7 +37,7 @@ void generated_free(struct generated *generated);
 uint64_t generated_place(struct generated *generated, struct places *places, uint64_t address,
 			 const uint64_t *time, const struct places_writer *writer);
 
-/** generated_find() - describe a separate address; return false for another address */
+/** generated_find() - describe a separate address; return false for any other address */
 bool generated_find(const struct generated *generated, uint64_t place, struct symbol *symbol);
 
 #endif /* SIFIVE_TRACE_GENERATED_H */

@@ -22,7 +22,7 @@
  */
 #define TRACER_FUNCTION	"perf_hook_enter"
 
-/* Maximum number of symbols to search backwards for one that contains an address. */
+/* Maximum number of symbols to search backwards for a symbol that contains an address. */
 #define NESTING_MAX	8
 
 struct image {
@@ -41,7 +41,7 @@ struct image {
 	bool			no_memory;
 };
 
-/* Return a symbol's rank as a function's name, or 0 if unusable. */
+/* Return a symbol's rank as a function name, or 0 if the symbol is unusable. */
 static unsigned int symbol_rank(const GElf_Sym *symbol, const char *name)
 {
 	unsigned int type = GELF_ST_TYPE(symbol->st_info);
@@ -74,7 +74,7 @@ static int compare_functions(const void *a, const void *b)
 	return one->name && two->name ? strcmp(one->name, two->name) : 0;
 }
 
-/* Fill in the function of symbol @index; return false if it does not name code. */
+/* Fill in the function that symbol @index names; return false if the symbol does not name code. */
 static bool get_function(Dwfl_Module *module, int index,
 			 struct image_function *function)
 {
@@ -247,7 +247,7 @@ bool image_is_program(const char *path)
 	return program;
 }
 
-/* Open only regular files, because others could block forever. */
+/* Open only regular files, because opening other files could block forever. */
 static int open_file(const char *path, const char **error)
 {
 	struct stat status;
@@ -283,10 +283,7 @@ static void check_sizes(struct image *image, const char *path)
 		       path);
 }
 
-/*
- * Return whether a file that was found by its name or build-id is usable as separate debug
- * information.
- */
+/* Return whether a file, found by its name or build-id, is usable as separate debug information. */
 static bool is_usable(int fd, const char *path)
 {
 	struct inflate too_far = { 0 };
@@ -305,8 +302,8 @@ static bool is_usable(int fd, const char *path)
 }
 
 /*
- * Search with a copy of the module, because libdwfl also opens the files that it finds for the
- * module, even if it cannot use them.
+ * Search with a copy of the module, because libdwfl also opens for the module the files that it
+ * finds, even if it cannot use them.
  */
 static int find_debug(Dwfl_Module *module, void **data, const char *name,
 		      Dwarf_Addr base, const char *file, const char *link,
@@ -357,7 +354,7 @@ struct image *image_open(const char *path, const char *debug,
 		image->callbacks.debuginfo_path = &image->debug_path;
 	}
 	image->dwfl = dwfl_begin(&image->callbacks);
-	/* With base 0, addresses are the same as in the file. */
+	/* With base 0, addresses equal those in the file. */
 	if (image->dwfl)
 		image->module = dwfl_report_elf(image->dwfl, path, path, fd, 0,
 						true);
@@ -448,8 +445,8 @@ const struct image_function *image_each(const struct image *image, size_t *index
 }
 
 /*
- * Find the last function that contains the address, not just the last one that starts before it,
- * because a label within a function is also a symbol.
+ * Find the last function that contains the address, not the last symbol that starts before the
+ * address, because a label within a function is also a symbol.
  */
 const struct image_function *image_function(const struct image *image,
 					    uint64_t address)

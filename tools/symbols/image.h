@@ -19,11 +19,11 @@ struct image;
 /**
  * struct image_function - a function of an image
  * @start, @end:	addresses of the function, @end exclusive
- * @name:		name from the symbol table; for a stub, the name of the function that it
- *		jumps to; or NULL for IMAGE_FRAME; valid until image_close()
- * @rank:		priority of the name: of several names at an address, the one with the
+ * @name:		name from the symbol table; for a stub, the name of the function that the
+ *		stub jumps to; or NULL for IMAGE_FRAME; valid until image_close()
+ * @rank:		priority of the name: of several names at an address, the name with the
  *		highest rank is used
- * @sized:		@end is the end of the function, not just that of its section
+ * @sized:		@end is the end of the function, not just the end of its section
  */
 struct image_function {
 	uint64_t	start;
@@ -38,7 +38,7 @@ struct image_function {
  * @path:	an ELF file for any machine, with or without symbols
  * @debug:	search path for separate debug information, in libdwfl's format, or NULL for
  *		libdwfl's default; must remain valid until image_close()
- * @error:	set to the reason if there is no image
+ * @error:	set to the reason if NULL is returned
  *
  * Return: the image, or NULL.
  */
@@ -111,8 +111,8 @@ struct Dwfl_Module *image_module(const struct image *image);
 bool image_is_wide(const struct image *image);
 
 /**
- * image_lines_module() - return the module for the file's debug information, or NULL if that is not
- * used
+ * image_lines_module() - return the module for the file's debug information, or NULL if no debug
+ * information is used
  */
 struct Dwfl_Module *image_lines_module(struct image *image);
 

@@ -8,13 +8,13 @@
 #include "inflate.h"
 #include "section.h"
 
-/* The inflated size that is always allowed, and the inflated size allowed per byte of the file. */
+/* The inflated size that is always allowed, and the inflated size allowed per byte in the file. */
 #define INFLATED_MIN	(32u << 20)
 #define INFLATED_RATIO	16
-/* Memory limit of an xz decoder: more than any compression level needs. */
+/* Memory limit for an xz decoder, which is more than any compression level needs. */
 #define DECODER_BYTES	(80u << 20)
 
-/* The older format is marked by a special section name, and by this magic before the data. */
+/* A special section name, and this magic before the data, mark the older format. */
 #define OLD_NAME	".zdebug"
 #define OLD_MAGIC	"ZLIB"
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 /**
- * struct inflate - sections of a file that are too large when inflated
+ * struct inflate - which sections of a file are too large when inflated
  * @symbols:	symbol tables, or the ELF file in .gnu_debugdata, are too large
  * @lines:	debug information is too large
  */

@@ -29,7 +29,7 @@ static void set_frame(struct inlines_frame *frame, Dwarf_Die *unit, Dwarf_Die *d
 		      dwarf_filesrc(files, file, NULL, NULL);
 }
 
-/* Find the function that contains an address and is not inlined. */
+/* Find the non-inlined function that contains an address. */
 static bool find_around(struct inlines *inlines, Dwarf_Die *unit, Dwarf_Addr address)
 {
 	Dwarf_Die *inner, *scopes;
@@ -39,7 +39,8 @@ static bool find_around(struct inlines *inlines, Dwarf_Die *unit, Dwarf_Addr add
 	if (count <= 0)
 		return false;
 	/*
-	 * dwarf_getscopes() returns the scopes around an inlined function's source, not its code.
+	 * dwarf_getscopes() returns the scopes around an inlined function's source, not around its
+	 * code.
 	 */
 	count = dwarf_getscopes_die(&inner[0], &scopes);
 	free(inner);
@@ -59,7 +60,9 @@ static bool is_scope(Dwarf_Die *die)
 	       dwarf_tag(die) == DW_TAG_lexical_block;
 }
 
-/* Set @die to the scope within @die that contains an address. Return false if there is none. */
+/*
+ * Set @die to the scope within @die that contains an address. Return false if no such scope exists.
+ */
 static bool find_inner(Dwarf_Die *die, Dwarf_Addr address)
 {
 	Dwarf_Die child;

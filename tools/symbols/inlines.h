@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Finds an instruction's source: its line, and the functions that were inlined there. */
+/* Finds an instruction's source: the line, and the functions inlined at the instruction. */
 #ifndef SIFIVE_TRACE_INLINES_H
 #define SIFIVE_TRACE_INLINES_H
 
@@ -10,7 +10,7 @@
 
 struct image;
 
-/* Maximum number of frames of an instruction; only damaged debug information exceeds it. */
+/* Maximum number of frames per instruction; only damaged debug information exceeds this number. */
 #define INLINES_MAX	32
 
 /**
@@ -27,7 +27,7 @@ struct inlines_frame {
 /**
  * struct inlines - the source of an instruction
  * @file:	path of the source file as given to the compiler, or NULL if unknown
- * @dir:	directory in which it was compiled, or NULL if unknown
+ * @dir:	directory in which @file was compiled, or NULL if unknown
  * @line:	line number in @file, or 0 if unknown
  * @frames:	inlined functions, the innermost first
  * @around, @found: private: cache of the enclosing function, which often also contains the address
@@ -48,7 +48,7 @@ struct inlines {
 /**
  * image_inlines() - find the source of an instruction
  * @address:	address in the file
- * @inlines:	must be zeroed before the first call; set even if nothing is known
+ * @inlines:	set even if nothing is known; the caller must zero it before the first call
  */
 void image_inlines(struct image *image, uint64_t address, struct inlines *inlines);
 

@@ -15,7 +15,7 @@
 #include "kernel.h"
 #include "perfrec/perfrec.h"
 
-/* Maximum size of the file; a typical size is 2 MB. */
+/* Maximum size of the file, which is typically 2 MB. */
 #define BYTES_MAX	(16 << 20)
 /*
  * Maximum length of a function: an address further from the nearest symbol is not in any function.
@@ -85,7 +85,7 @@ static bool read_functions(struct kernel *kernel)
 	return true;
 }
 
-/* Read a regular file; other files could block. Return NULL after printing an error. */
+/* Read a regular file; any other file could block. Return NULL after printing an error. */
 static char *read_text(int fd, const char *path)
 {
 	struct stat status;
@@ -177,7 +177,7 @@ const struct kernel_function *kernel_find(const struct kernel *kernel, uint64_t 
 	}
 	if (!low || address - kernel->function[low - 1].start >= FUNCTION_MAX)
 		return NULL;
-	/* If there are several names at one address, always use the same one. */
+	/* Of several names at one address, always use the same name. */
 	while (low > 1 && kernel->function[low - 2].start == kernel->function[low - 1].start)
 		low--;
 	return &kernel->function[low - 1];

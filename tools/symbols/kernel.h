@@ -21,9 +21,9 @@ struct kernel_function {
 
 /**
  * kernel_open_names() - open TRACE.kallsyms
- * @trace:	path of the trace; for a piece, or for one of several sinks, the file may
- *		also be named after the path without the number: trace.rtd for trace.rtd.3,
- *		trace.0.rtd and trace.0.rtd.3
+ * @trace:	path of the trace. For a piece, or for one of several sinks, the file name may also
+ *		be based on the path without numbers: trace.rtd for trace.rtd.3, trace.0.rtd or
+ *		trace.0.rtd.3
  * @path:	buffer of @size bytes, set to the file's name
  *
  * Return: its descriptor, or -1 with errno.
@@ -33,7 +33,7 @@ int kernel_open_names(const char *trace, char *path, size_t size);
 /**
  * kernel_open() - read the kernel's functions from the file that kernel_open_names() opens
  *
- * Return: the kernel, or NULL if there is no such file or, after printing an error, if it
+ * Return: the kernel; NULL if the file does not exist; or NULL after printing an error if the file
  * is unusable.
  */
 struct kernel *kernel_open(const char *trace);

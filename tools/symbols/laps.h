@@ -9,10 +9,10 @@
 /**
  * struct laps - state for unwrapping a list in the side-car file, sorted by the starts of its
  * entries
- * @lap:	length of a lap of the timestamp, in ticks, or 0 if unknown
+ * @lap:	number of ticks after which the timestamp wraps (a lap), or 0 if unknown
  * @slack:	ticks by which an entry may start before its predecessor: half a lap, or 0 if the
  *		order is exact
- * @passed:	ticks of the laps so far
+ * @passed:	total ticks of the completed laps
  * @before:	wrapped time of the previous entry
  */
 struct laps {

@@ -10,7 +10,8 @@
 #include "lines.h"
 
 /*
- * Limits for damaged debug information: the number of entries examined per unit, and their depth.
+ * Limits that protect against damaged debug information: entries examined per unit, and nesting
+ * depth.
  */
 #define ENTRIES_MAX	(1u << 22)
 #define DEPTH_MAX	64
@@ -74,7 +75,7 @@ static bool read_row(Dwarf_Line *line, Dwarf_Addr bias, struct lines_row *row)
 }
 
 /*
- * Read a unit's rows. A row extends to the next one; of several rows at one address, the last one
+ * Read a unit's rows. A row extends to the next row; of several rows at one address, the last row
  * counts.
  */
 static void read_rows(struct reader *reader, Dwarf_Die *unit)
@@ -117,7 +118,7 @@ static void read_label(struct reader *reader, Dwarf_Die *die)
 	add(reader, &reader->labels, &label);
 }
 
-/* Read the labels of a function, including those in its blocks. */
+/* Read a function's labels, including labels in its blocks. */
 static void read_labels(struct reader *reader, Dwarf_Die *parent)
 {
 	Dwarf_Die die[DEPTH_MAX];
@@ -164,8 +165,8 @@ static int read_function(Dwarf_Die *die, void *context)
 		if (end <= start)
 			continue;
 		/*
-		 * GCC does not record in which range a split function begins, so assume
-		 * the first one.
+		 * GCC does not record in which range a split function begins, so assume the first
+		 * range.
 		 */
 		if (!known)
 			entry = start;

@@ -15,8 +15,8 @@ struct image;
  * @file:	source file, as in the debug information
  * @line:	line number, not 0
  * @statement:	a statement begins here
- * @first_line, @first_column: line and column of the first row at its address, which may have no
- *		code
+ * @first_line, @first_column: line and column of the first row at the same address; that row may
+ *		have no code
  * @column:	0 if unknown
  */
 struct lines_row {
@@ -31,7 +31,7 @@ struct lines_row {
 };
 
 /**
- * struct lines_function - a function, or a part of it that the compiler placed elsewhere
+ * struct lines_function - a function, or a part of a function that the compiler placed elsewhere
  * @start, @end: addresses in the file, @end exclusive
  * @file, @line: place of its declaration; NULL and 0 if unknown
  * @part:	set for a part placed elsewhere, which follows its function in the array
@@ -57,7 +57,7 @@ struct lines_label {
 
 /**
  * struct lines_unit - a compilation unit
- * @dir:	directory in which it was compiled, or NULL if unknown
+ * @dir:	directory in which the unit was compiled, or NULL if unknown
  * @gcc:	set if GCC compiled the unit
  * @row:	the @rows rows of the unit, by address, without overlap
  * @mark:	@marks rows of statements without code, by address

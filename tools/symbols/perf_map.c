@@ -23,10 +23,10 @@
 #define NONE		UINT32_MAX
 
 /*
- * struct perf_map - a list, and which function is at each address
+ * struct perf_map - a list of functions, and the function at each address
  * @function:	functions in the order of the list
  * @edge:	the functions' starts and ends, sorted, each once
- * @at:		number of the function from each edge to the next one, or NONE
+ * @at:		number of the function between each edge and the next edge, or NONE
  */
 struct perf_map {
 	char				*text;
@@ -51,7 +51,7 @@ int64_t perf_map_pid(const char *path)
 	return strtoll(path, NULL, 10);
 }
 
-/* Read "START SIZE NAME". Return false for another line. */
+/* Read "START SIZE NAME". Return false if the line has any other form. */
 static bool read_line(char *line, struct perf_map_function *function)
 {
 	char *rest, *name;

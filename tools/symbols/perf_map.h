@@ -20,9 +20,9 @@ int64_t perf_map_pid(const char *path);
 /**
  * perf_map_open() - read a list
  *
- * Where functions overlap, the later one in the list is used. If it overlaps the start of an
- * earlier function, all of the earlier function is dropped. A last line without a newline is
- * incomplete and is ignored. Names are cut after 1024 bytes.
+ * Where functions overlap, the later function in the list is used. If that function overlaps the
+ * start of an earlier function, the whole earlier function is dropped. A last line without a
+ * newline is incomplete and is ignored. Names are truncated to 1024 bytes.
  *
  * Return: the functions, or NULL after printing an error.
  */

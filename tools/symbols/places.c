@@ -11,14 +11,14 @@
 #define OBJECT_MAX	(1ull << 48)
 #define ALIGNMENT	(1ull << 16)
 
-/* Size of the cache of writers' processes. */
+/* Number of entries in the cache of writers' processes. */
 #define CACHE		64
 
 #define NO_PROCESS	SIZE_MAX
 
 /*
- * The process to which a writer belonged from @from to @to, including both; @replaced: the process
- * executed another program later
+ * The process to which a writer belonged between @from and @to, inclusive; @replaced: the process
+ * later executed another program
  */
 struct writer {
 	struct places_writer	of;
@@ -32,7 +32,7 @@ struct writer {
 /**
  * struct place - an object with separate addresses
  * @meta:	the object in the side-car file
- * @from, @to:	first and last time at which it was loaded, unwrapped
+ * @from, @to:	first and last time at which the object was loaded, unwrapped
  * @shift:	separate address minus address in memory, or 0 if not needed
  */
 struct place {
@@ -41,7 +41,7 @@ struct place {
 	uint64_t			shift;
 };
 
-/* The first and the last time of a thread or process, unwrapped. */
+/* The first and last times of a thread or process, unwrapped. */
 struct span {
 	uint64_t	from, to;
 };
@@ -49,10 +49,10 @@ struct span {
 /**
  * struct places - all objects
  * @place:	all objects, in the order of the side-car file
- * @thread, @process: times of each thread and of each process, in the order of the side-car file
+ * @thread, @process: times of each thread and process, in the order of the side-car file
  * @sorted:	the @count objects with separate addresses, sorted by start
- * @reach:	highest end of each object in @sorted and its predecessors
- * @recent:	the object found last
+ * @reach:	for each object in @sorted, the highest end among this object and its predecessors
+ * @recent:	the object found by the last search
  * @writer:	cache of the processes of writers, by channel or thread
  */
 struct places {
@@ -72,7 +72,7 @@ static bool is_timed(const struct meta_object *object)
 	return object->from || object->to != UINT64_MAX;
 }
 
-/* Return whether an object was mapped only at some times or in some processes. */
+/* Return whether an object was mapped only at certain times or only in certain processes. */
 static bool is_limited(const struct meta_object *object)
 {
 	return is_timed(object) || object->ins;
@@ -123,7 +123,7 @@ static void sort(struct places *places)
 }
 
 /*
- * The objects of one process are in the order of loading, but those of several processes are only
+ * The objects from one process are in the order of loading. Those from several processes are only
  * roughly in that order.
  */
 static void set_times(struct places *places, uint64_t lap)
@@ -239,8 +239,8 @@ static bool is_within(uint64_t time, uint64_t from, uint64_t to)
 }
 
 /*
- * Return a writer's process id, or -1 if unknown, and narrow the range of times for which it is
- * valid.
+ * Return the id of a writer's process, or -1 if unknown, and narrow the time range in which the id
+ * is valid.
  */
 static int64_t find_pid(const struct places *places, uint64_t time, struct writer *writer)
 {

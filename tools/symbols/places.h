@@ -17,8 +17,8 @@ struct places;
 /**
  * places_new() - find objects that shared addresses
  * @meta:	the side-car file, which must outlive the places
- * @places:	set to the objects, or to NULL if no two objects had the same addresses, as is
- *		usual, and there are no lists of generated functions
+ * @places:	set to the objects, or to NULL if there are no lists of generated functions and, as
+ *		is usual, no two objects had the same addresses
  *
  * Return: 0, or -1 if out of memory.
  */
@@ -49,21 +49,21 @@ struct places_writer {
 };
 
 /**
- * places_process() - return the id of a writer's process, or -1 if it is unknown, or if the process
- * executed another program later
+ * places_process() - return the id of a writer's process, or -1 if the process is unknown or later
+ * executed another program
  */
 int64_t places_process(struct places *places, const uint64_t *time,
 		       const struct places_writer *writer);
 
 /**
- * places_find() - translate an address to the separate address of the object that contained it
+ * places_find() - translate an address to a separate address in the object that contained it
  * @places:	may be NULL
  * @address:	address in memory
  * @time:	the time in ticks, or NULL if unknown
  * @writer:	the writer of the record with the address, or NULL if unknown
  *
- * Return: the address, or @address itself if it is unambiguous, or if several objects may have
- * contained it.
+ * Return: the separate address; or @address itself if it is unambiguous, or if several objects may
+ * have contained it.
  */
 uint64_t places_find(struct places *places, uint64_t address, const uint64_t *time,
 		     const struct places_writer *writer);

@@ -18,7 +18,7 @@
 #define UPPER(i)	((int64_t)(int32_t)((i) & 0xfffff000))
 #define LOWER(i)	((int64_t)((int32_t)(i) >> 20))
 
-/* A slot to which the dynamic linker writes a function's address. */
+/* A slot into which the dynamic linker writes a function's address. */
 struct slot {
 	uint64_t	address;
 	const char	*name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Reads the procedure linkage table, whose stubs jump to functions of other objects. */
+/* Reads the procedure linkage table, whose stubs jump to functions in other objects. */
 #ifndef SIFIVE_TRACE_STUBS_H
 #define SIFIVE_TRACE_STUBS_H
 
@@ -9,7 +9,7 @@
 /**
  * stubs_read() - find all stubs of a RISC-V executable or shared object
  * @found:	called with each stub's start and end, exclusive, and the name of the function that
- *		it jumps to, which is valid until @elf is closed
+ *		the stub jumps to; the name is valid until @elf is closed
  * @context:	passed to @found
  *
  * A stub is recognised by its instructions: they load the function's address from a

@@ -5,7 +5,7 @@
 #include "symbols.h"
 #include "text.h"
 
-/* Copy as much of the text as fits before @end, with a NUL. Return the end of the copy. */
+/* Copy as much of the text as fits before @end, and add a NUL. Return the end of the copy. */
 static char *put_part(char *to, const char *end, const char *text, size_t length)
 {
 	const size_t room = (size_t)(end - to) - 1;
