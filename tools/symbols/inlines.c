@@ -60,9 +60,7 @@ static bool is_scope(Dwarf_Die *die)
 	       dwarf_tag(die) == DW_TAG_lexical_block;
 }
 
-/*
- * Set @die to the scope within @die that contains an address. Return false if no such scope exists.
- */
+/* Set @die to the scope within @die that contains an address; return false if none does. */
 static bool find_inner(Dwarf_Die *die, Dwarf_Addr address)
 {
 	Dwarf_Die child;

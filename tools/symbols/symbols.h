@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Translates an address in the traced program to its function, file and line, using the mapped
- * files and their symbols.
+ * Translates an address in the traced program to a function, file and line, using the mapped files
+ * and their symbols.
  */
 #ifndef SIFIVE_TRACE_SYMBOLS_H
 #define SIFIVE_TRACE_SYMBOLS_H
@@ -28,7 +28,7 @@ enum demangle {
  * struct symbols_options - the user's settings
  * @file:	files named with -e, PATH or PATH@BIAS
  * @files:	number of these files
- * @symfs:	root directory in which the files are also looked up, or NULL
+ * @symfs:	root directory below which files are looked up, too, or NULL
  * @demangle:	enum demangle
  */
 struct symbols_options {
@@ -41,14 +41,14 @@ struct symbols_options {
 /**
  * struct symbol - the symbol of an address
  * @known:	the address is in a function, whose @start is known
- * @function:	the function's name, or NULL if it has none, as in a stripped file
+ * @function:	name of the function, or NULL if the function has none, as in a stripped file
  * @start:	address of the function's first instruction
  * @file:	source file as given to the compiler, or NULL if unknown
  * @line:	line in @file, or 0 if unknown
  * @object:	name of the program or shared object, or NULL if unknown
  * @offset:	the address in the file of @object
  * @tracer:	the function belongs to the tracer, not the program
- * @generated:	set for generated code that writes records and is in no file
+ * @generated:	set for generated code that writes records and is not in any file
  *
  * The strings are valid until symbols_close().
  */
@@ -69,13 +69,13 @@ struct symbol {
  * @options:	the user's settings
  * @meta:	the side-car file, which must outlive the symbols
  *
- * The file of an object is the user's file with the object's build-id or name. Otherwise, it is the
- * file at the object's path, also under --symfs and among the copies in the trace's directory, or
- * the file with the object's build-id in a debug directory. A file with a different build-id is
- * rejected. If the side-car file lists no objects, each of the user's files is assumed to be loaded
- * at the addresses that the file specifies.
+ * The file used for an object is the user's file with the object's build-id or name. Without such a
+ * file, it is the file at the object's path (as given, below --symfs, or among the copies in the
+ * trace's directory), or the file with the object's build-id in a debug directory. A file with a
+ * different build-id is rejected. If the side-car file lists no objects, each of the user's files
+ * is assumed to be loaded at the addresses that the file specifies.
  *
- * Return: the symbols, or NULL after printing an error if one of the user's files cannot be read.
+ * Return: the symbols, or NULL after printing an error if a file named by the user cannot be read.
  */
 struct symbols *symbols_open(const struct symbols_options *options,
 			     const struct meta *meta);
@@ -105,14 +105,14 @@ struct perfrec_record;
 struct perfrec_stamp;
 
 /**
- * symbols_where() - set the time and the process for further lookups
+ * symbols_where() - set the time and the process for the lookups that follow
  * @symbols:	may be NULL
  * @record:	the record whose addresses are looked up; without a time, objects that shared
  *		addresses are not found
  */
 void symbols_where(struct symbols *symbols, const struct perfrec_record *record);
 
-/** symbols_when() - set the time for further lookups, without a process */
+/** symbols_when() - set the time for the lookups that follow, without a process */
 void symbols_when(struct symbols *symbols, const struct perfrec_stamp *stamp);
 
 /**
@@ -130,7 +130,7 @@ uint64_t symbols_place(const struct symbols *symbols, uint64_t address);
 uint64_t symbols_place_at(const struct symbols *symbols, uint64_t address,
 			  const uint64_t *time);
 
-/** symbols_close() - free symbols; NULL is allowed */
+/** symbols_close() - free @symbols; NULL is allowed */
 void symbols_close(struct symbols *symbols);
 
 /**
@@ -151,7 +151,7 @@ bool symbols_find(struct symbols *symbols, uint64_t address,
  * @address:	the return address
  *
  * The call precedes the return address, which may be in the next function. The first address of a
- * function is looked up unchanged, because some writers record it instead of a call site.
+ * function is looked up unchanged, because some writers record that address instead of a call site.
  */
 bool symbols_find_caller(struct symbols *symbols, uint64_t address,
 			 struct symbol *symbol);
@@ -160,17 +160,17 @@ bool symbols_find_caller(struct symbols *symbols, uint64_t address,
  * symbols_find_return() - look up the call that precedes return address @address; if @address is
  * odd, look up the instruction at @address - 1 instead
  *
- * For a return address, symbol->offset is that of the return address, not of the call.
+ * For a return address, symbol->offset is the offset of the return address, not of the call.
  */
 bool symbols_find_return(struct symbols *symbols, uint64_t address, struct symbol *symbol);
 
 /**
- * symbols_callers() - get the return addresses of a sample's callers
- * @address:	set to these addresses, innermost first
+ * symbols_callers() - get the return addresses in a sample's callers
+ * @address:	set to the return addresses, innermost first
  *
  * For a sample in the kernel, the callers in the kernel come first, then those in the program. For
- * code that entered the kernel, or that a signal interrupted, the list contains its address plus 1
- * instead of a return address.
+ * code that entered the kernel, or that a signal interrupted, the list contains the address of the
+ * code plus 1 instead of a return address.
  *
  * The return-address register counts as a caller unless it contains an address in the
  * sampled function, which means that the function has called another one. Without symbols, it
@@ -184,9 +184,9 @@ unsigned int symbols_callers(struct symbols *symbols, const struct perfrec_recor
 struct perfrec_stack;
 
 /**
- * symbols_unwind() - find the callers on a stack, with the unwind tables of the files
- * @symbols:	struct symbols, whose further lookups use the stack's time
- * @address:	set as in struct perfrec_callers: the list ends where the stack does, or with the
+ * symbols_unwind() - find the callers on a stack, using the unwind tables in the files
+ * @symbols:	struct symbols, whose subsequent lookups use the stack's time
+ * @address:	set as in struct perfrec_callers: the list ends where the stack ends, or with the
  *		mark PERFREC_CUT or PERFREC_UNKNOWN, which symbols_find() shows as the functions
  *		"[cut]" and "[unknown]"
  *
@@ -208,7 +208,7 @@ uint64_t symbols_same(struct symbols *symbols, uint64_t address);
 /**
  * struct symbols_object - a program or shared object in memory
  * @name:	name of the object
- * @path:	the file that was found for it
+ * @path:	the file that was found for the object
  * @bias:	address in memory minus address in the file
  */
 struct symbols_object {
@@ -220,7 +220,7 @@ struct symbols_object {
 /**
  * symbols_object() - find the object that contains an address
  * @symbols:	NULL to find nothing
- * @object:	set to the object; its strings are valid until symbols_close()
+ * @object:	set to the object, whose strings are valid until symbols_close()
  *
  * Return: whether there is an object with a file.
  */
@@ -244,7 +244,7 @@ struct image *symbols_image(struct symbols *symbols, uint64_t address, uint64_t 
  * @start:	first address of the object
  * @object:	see symbols_object()
  *
- * Return: whether there is exactly one such object, and its file was found.
+ * Return: whether exactly one object has the name, and its file was found.
  */
 bool symbols_named(struct symbols *symbols, const char *name, uint64_t *start,
 		   struct symbols_object *object);
@@ -265,12 +265,12 @@ bool symbols_probed(struct symbols *symbols, uint64_t address);
 void symbols_expect(struct symbols *symbols, uint64_t address);
 
 /**
- * symbols_caller() - return the function that contains a call site
+ * symbols_caller() - return the start of the function that contains a call site
  * @symbols:	NULL to find nothing
  * @call_site:	the return address of the call
  *
- * Only files with expected functions are searched, to avoid errors about other files that are
- * missing.
+ * Only files with expected functions are searched, to avoid errors about missing files that are not
+ * needed.
  *
  * Return: the function's first address as from symbols_place(), or 0 if unknown.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Finds the callers of a sample from its registers and the copy of its stack. libdw reads the
- * unwind tables. libdwfl's unwinder is not used because it supports neither objects that shared
- * addresses nor stubs, which have no tables.
+ * Finds a sample's callers from its registers and its copy of the stack. libdw reads the unwind
+ * tables. libdwfl's unwinder is not used because that supports neither objects that shared
+ * addresses nor stubs, which have no unwind tables.
  */
 #include <dwarf.h>
 #include <stdlib.h>
@@ -18,10 +18,10 @@
 #define RA		1
 #define SP		2
 #define REGISTERS	32
-/* Maximum number of values on an expression's stack. */
+/* Maximum number of values on the stack of an expression. */
 #define DEPTH_MAX	16
 
-/* DWARF numbers of the registers in struct perfrec_stack after the pc, in order. */
+/* DWARF numbers of the registers that follow the pc in struct perfrec_stack, in order. */
 static const uint8_t saved[] = { RA, SP, 5, 8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27 };
 
 _Static_assert(sizeof(saved) == SIFIVE_TRACE_STACK_REGISTERS - 1,
@@ -30,7 +30,8 @@ _Static_assert(sizeof(saved) == SIFIVE_TRACE_STACK_REGISTERS - 1,
 /* Highest signal number. */
 #define SIGNAL_MAX	64
 /*
- * Maximum size of extensions after struct rt_sigframe, such as 32 vector registers of at most 8 KB.
+ * Maximum size of extensions after struct rt_sigframe, such as 32 vector registers of up to 8 KB
+ * each.
  */
 #define EXTENSIONS_MAX	(512u << 10)
 
@@ -65,7 +66,7 @@ static const struct layout layouts[] = {
  * @mask:	maximum address, or 0 if unknown
  * @low:	lowest address of the stack that contains the frames
  * @pc:		address of the frame's code; for a caller, the return address
- * @reg:	values of the frame's registers
+ * @reg:	register values in the frame
  * @known:	bit n: register n is known
  * @cfa:	stack pointer of the frame's caller
  * @caller:	set if the frame's function called the previous frame's, so the frame is neither the
@@ -128,7 +129,7 @@ static bool push(struct values *values, uint64_t value)
 	return true;
 }
 
-/* Perform an operation on the two latest values. */
+/* Perform an operation on the two top values on the stack. */
 static bool combine(struct values *values, unsigned int atom)
 {
 	uint64_t *one, two;
@@ -158,7 +159,7 @@ static bool combine(struct values *values, unsigned int atom)
 	}
 }
 
-/* Perform an operation on the latest value, or on the two latest ones. */
+/* Perform an operation on the top value on the stack, or on the two top values. */
 static bool change(struct unwind *unwind, struct values *values, const Dwarf_Op *op)
 {
 	uint64_t *latest;
@@ -197,10 +198,7 @@ static bool operate(struct unwind *unwind, struct values *values, const Dwarf_Op
 	}
 }
 
-/*
- * Evaluate an expression of at least one operation. The result is a value, or an address in
- * memory.
- */
+/* Evaluate an expression with at least one operation. The result is a value or a memory address. */
 static enum place evaluate(struct unwind *unwind, const Dwarf_Op *ops, size_t count,
 			   uint64_t *result)
 {
@@ -211,7 +209,7 @@ static enum place evaluate(struct unwind *unwind, const Dwarf_Op *ops, size_t co
 	bool fine = true;
 
 	for (op = ops; op < ops + count && fine; op++) {
-		/* A further operation would describe a part of the register. */
+		/* An operation after the result would describe a part of the register. */
 		if (place == PLACE_VALUE)
 			return PLACE_UNKNOWN;
 		if (op->atom == DW_OP_stack_value) {
@@ -250,7 +248,10 @@ static bool find_cfa(struct unwind *unwind, Dwarf_Frame *frame)
 	return evaluate(unwind, ops, count, &unwind->cfa) == PLACE_MEMORY;
 }
 
-/* Find a register of the caller. Return false if it is unknown. Set @none if it has no value. */
+/*
+ * Find the value of a register in the caller. Return false if the value is unknown. Set @none if
+ * the register has no value.
+ */
 static bool find_register(struct unwind *unwind, Dwarf_Frame *frame, unsigned int number,
 			  uint64_t *value, bool *none)
 {
@@ -276,7 +277,7 @@ static bool find_register(struct unwind *unwind, Dwarf_Frame *frame, unsigned in
 	}
 }
 
-/* Return the unwind table's entry for an address, to be freed with free(), or NULL. */
+/* Return the unwind table entry for an address, to be freed with free(), or NULL. */
 static Dwarf_Frame *find_frame(struct image *image, uint64_t address)
 {
 	Dwfl_Module *lines = image_lines_module(image);
@@ -293,8 +294,8 @@ static Dwarf_Frame *find_frame(struct image *image, uint64_t address)
 }
 
 /*
- * Continue with the caller. If there is none, return false and set @end to the mark for the end of
- * the list (PERFREC_CUT or PERFREC_UNKNOWN), or to 0 if the stack is complete.
+ * Continue with the caller. Without a caller, return false and set @end to the mark that ends the
+ * list (PERFREC_CUT or PERFREC_UNKNOWN), or to 0 if the stack is complete.
  */
 static bool unwind_frame(struct unwind *unwind, Dwarf_Frame *frame, uint64_t *end)
 {
@@ -313,8 +314,8 @@ static bool unwind_frame(struct unwind *unwind, Dwarf_Frame *frame, uint64_t *en
 	returns = find_register(unwind, frame, (unsigned int)link, &pc, &none);
 	*end = none ? 0 : unwind->cut ? PERFREC_CUT : PERFREC_UNKNOWN;
 	/*
-	 * Only a function that has no frame, or has not created it yet, has the same stack pointer
-	 * as its caller.
+	 * Only a function without a frame, or one that has not created its frame yet, has the same
+	 * stack pointer as its caller.
 	 */
 	if (!returns || unwind->cfa < unwind->reg[SP] ||
 	    (unwind->caller && unwind->cfa == unwind->reg[SP]))
@@ -359,9 +360,9 @@ static void begin(struct unwind *unwind, uint64_t mask)
 
 /*
  * Return whether the kernel can have written a signal frame at @frame when it interrupted code with
- * the stack pointer @sp. A signal frame is below @sp, or on the alternate stack (the @size bytes at
- * @start) if @sp is not there. The stack pointer of the interrupted code cannot be among the frames
- * of the handler and its callees.
+ * the stack pointer @sp. A signal frame is below @sp or, if @sp is not on the alternate stack (the
+ * @size bytes at @start), on that stack. The stack pointer of the interrupted code cannot be among
+ * the frames of the handler and its callees.
  */
 static bool is_plausible(const struct unwind *unwind, const struct layout *layout, uint64_t frame,
 			 uint64_t sp, uint64_t start, uint64_t size)
@@ -374,8 +375,9 @@ static bool is_plausible(const struct unwind *unwind, const struct layout *layou
 }
 
 /*
- * Continue from a signal frame to the interrupted code. Return false, and change nothing but @cut,
- * if there is no signal frame at the stack pointer, or if the copy of the stack lacks a part of it.
+ * Continue from a signal frame to the interrupted code. Return false, and change only @cut, if
+ * there is no signal frame at the stack pointer, or if the copy of the stack lacks a part of the
+ * signal frame.
  */
 static bool leave_signal(struct unwind *unwind, const struct layout *layout)
 {
@@ -406,8 +408,8 @@ static bool leave_signal(struct unwind *unwind, const struct layout *layout)
 
 /*
  * Continue from a signal handler's return address, which is in the vdso, to the interrupted code.
- * Code that is not in any object can also be the vdso, because the trace may not list the vdso.
- * Return false if there was no handler; @end is then PERFREC_CUT or PERFREC_UNKNOWN.
+ * Code outside all objects can also be in the vdso, because the trace may not list the vdso. Return
+ * false if there was no handler; @end is then PERFREC_CUT or PERFREC_UNKNOWN.
  */
 static bool leave_handler(struct unwind *unwind, struct symbols *symbols, uint64_t *end)
 {
@@ -435,7 +437,7 @@ static bool leave_handler(struct unwind *unwind, struct symbols *symbols, uint64
 	return false;
 }
 
-/* Like unwind_frame(), but find the frame's file and table entry first. */
+/* Find the frame's file and unwind table entry, then continue as unwind_frame() does. */
 static bool step(struct unwind *unwind, struct symbols *symbols, uint64_t *end)
 {
 	uint64_t place, bias, address;
@@ -474,7 +476,7 @@ unsigned int symbols_unwind(void *context, const struct perfrec_stack *stack,
 	while (step(&unwind, symbols, &end)) {
 		/*
 		 * Bit 0 marks interrupted code, so symbols_find_return() looks up the instruction
-		 * itself, not the one before it.
+		 * itself, not the preceding instruction.
 		 */
 		address[count++] = unwind.pc | !unwind.caller;
 		if (count == SIFIVE_TRACE_CALLERS_MAX - 1) {

@@ -26,7 +26,7 @@
 /* Process id of the recording command. */
 static pid_t recorder;
 
-/* Maximum number of arguments in the trace's description; further ones are omitted. */
+/* Maximum number of arguments in the trace's description; the remaining arguments are omitted. */
 #define ARGUMENTS	64
 
 static int open_file(pid_t pid, const char *name)
@@ -37,7 +37,7 @@ static int open_file(pid_t pid, const char *name)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Read a file of a process as a string; return its size. */
+/* Read a file in a process's /proc directory as a string; return the string's size. */
 static size_t read_file(pid_t pid, const char *name, char *text, size_t room)
 {
 	int fd = open_file(pid, name);
@@ -166,7 +166,7 @@ static int find(const struct attach *attach, struct running *running)
 			      running_in_cgroup(running, attach->cgroup);
 }
 
-/* Store the processes that can be recorded in @attach. */
+/* Store in @attach the processes that can be recorded. */
 static int look_at_all(struct attach *attach, const struct running *running)
 {
 	size_t i, forbidden = 0;
@@ -238,8 +238,8 @@ static bool may_leave(pid_t pid, const cpu_set_t *cpus)
 }
 
 /*
- * Read a process again after START, because earlier data may describe another program or another
- * process. A process that has ended since START keeps its description.
+ * Read a process again after START, because data read before START may describe another program or
+ * another process. A process that has ended since START keeps its description.
  */
 static void look_again(struct attached *process)
 {
@@ -322,7 +322,7 @@ void attach_describe(struct attach *attach, struct tree *tree, bool newest)
 {
 	size_t i;
 
-	/* The previous description may contain processes that ended before START. */
+	/* The description from before START may contain processes that had ended by START. */
 	tree_clear(tree);
 	for (i = 0; i < attach->count; i++)
 		tree_add(tree, &attach->process[i].is, &attach->process[i].objects, newest);
@@ -338,7 +338,7 @@ void attach_sum(const struct attach *attach, struct objects *sum)
 	}
 }
 
-/* Open a descriptor for each process, or store -1 for one that has ended; return 0 or -1. */
+/* Open a descriptor for each process, or store -1 for a process that has ended; return 0 or -1. */
 static int open_processes(const struct attach *attach, struct pollfd *process)
 {
 	size_t i;
@@ -361,7 +361,7 @@ static int open_processes(const struct attach *attach, struct pollfd *process)
 	return 0;
 }
 
-/* Raise the limit of descriptors, because each process may need one. */
+/* Raise the limit on descriptors, because each process may need a descriptor. */
 static void raise_limit(void)
 {
 	struct rlimit limit;
@@ -383,7 +383,7 @@ int attach_wait(const struct attach *attach, char **command)
 		return -1;
 	}
 	/*
-	 * This process must end with the recorder, because its copy of the session's descriptor
+	 * The child must end with the recorder, because the child's copy of the session descriptor
 	 * keeps the session open.
 	 */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -397,9 +397,7 @@ int attach_wait(const struct attach *attach, char **command)
 		report("out of memory");
 		return -1;
 	}
-	/*
-	 * Open the descriptors before waiting, because the id of a process that ends may be reused.
-	 */
+	/* Open the descriptors before waiting, because the id of an ended process may be reused. */
 	if (open_processes(attach, process)) {
 		free(process);
 		return -1;

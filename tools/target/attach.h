@@ -14,7 +14,7 @@
 
 /**
  * struct attached - a running process
- * @is:		the process; its strings are allocated, but argv[0] may be @is.exe
+ * @is:		the process, whose strings are allocated, except that argv[0] may be @is.exe
  * @began:	start time of the process, in the kernel's ticks, which distinguishes it from other
  *		processes with the same id
  * @arguments:	memory for the arguments in @is.argv
@@ -44,7 +44,7 @@ struct attach {
 	size_t		count;
 };
 
-/** attach_wanted() - return whether the user has selected running processes to record */
+/** attach_wanted() - return whether the user has selected any running processes to record */
 static inline bool attach_wanted(const struct attach *attach)
 {
 	return attach->pids || attach->user || attach->cgroup;
@@ -59,8 +59,9 @@ static inline bool attach_wanted(const struct attach *attach)
 int attach_find(struct attach *attach);
 
 /**
- * attach_started() - call after START: omit processes that have ended, and reread the others
- * @cpus:	the recorded CPUs; processes that may also run on other CPUs are reported
+ * attach_started() - call after START: omit processes that have ended, and reread the remaining
+ * processes
+ * @cpus:	the recorded CPUs; processes that may run on CPUs outside this set are reported
  */
 void attach_started(struct attach *attach, const cpu_set_t *cpus);
 
@@ -79,15 +80,15 @@ struct objects *attach_objects_of(struct attach *attach, pid_t pid);
  */
 void attach_describe(struct attach *attach, struct tree *tree, bool newest);
 
-/** attach_sum() - add the numbers of objects that are missing from the side-car file to @sum */
+/** attach_sum() - add to @sum the numbers of objects that are missing from the side-car file */
 void attach_sum(const struct attach *attach, struct objects *sum);
 
 /**
  * attach_wait() - wait for the end of the recording, in a child of the command
  * @command:	a program and its arguments, empty if none
  *
- * Executes @command, or else exits when all processes have ended. Return: -1 after printing an
- * error; otherwise this does not return.
+ * Executes @command or, if @command is empty, exits when all processes have ended. Return: -1 after
+ * printing an error; otherwise this does not return.
  */
 int attach_wait(const struct attach *attach, char **command);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * See auto_filter.h. The dry run is a separate process, which records and then reads its trace. If
- * a signal ends the dry run, the command removes its files.
+ * a signal ends the dry run, the command removes the dry run's files.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,12 +20,12 @@
 
 /**
  * struct dry_run - a run of the program before it is recorded
- * @r:		settings of the recording; the process of the dry run changes its own copy
+ * @r:		settings of the recording; the dry run's process changes its own copy
  * @record:	records the program
- * @dir:	directory for the trace of this run
+ * @dir:	directory for the dry run's trace
  * @filter:	path of the filter file to write
  * @quiet:	whether to print only errors and losses
- * @result:	result of the run, in memory that the command and the process of the dry run share
+ * @result:	result of the dry run, in memory shared by the command and the dry run's process
  */
 struct dry_run {
 	struct recording	*r;
@@ -47,8 +47,8 @@ int auto_filter_check(void)
 }
 
 /*
- * Clear options that a trace of calls does not need, or that make it too large. Processes in the
- * background could make the dry run endless, so wait for them only if the user requested it.
+ * Clear options that a call trace does not need, or that would make the trace too large. Background
+ * processes could make the dry run endless, so wait for them only on the user's request.
  */
 static void simplify(struct recording *r)
 {
@@ -61,7 +61,7 @@ static void simplify(struct recording *r)
 	r->pieces = (struct setup_pieces){ 0 };
 }
 
-/* Set the paths of the traces: a single one, or one for each sink. */
+/* Set the paths of the traces: a single trace, or one trace for each sink. */
 static int name_traces(struct options *options, const char *path, unsigned int sinks)
 {
 	static char *part[SIFIVE_TRACE_MAX_ENCODERS];

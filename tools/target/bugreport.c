@@ -40,7 +40,7 @@ static void put(const char *key, const char *format, ...)
 	putc('\n', out);
 }
 
-/* Write the first line of a file under a key; write nothing if the file does not exist. */
+/* Write the first line of a file with the given key; write nothing if the file does not exist. */
 static void put_file(const char *key, const char *path)
 {
 	char text[256];
@@ -284,7 +284,7 @@ static void put_encoder(const struct sifive_trace_encoder *e)
 	    e->ts_type, e->ts_width, e->flags);
 }
 
-/* Return a flag as text; flags are known only for encoders in the last capture. */
+/* Return a flag as text; flags are known only for encoders that took part in the last capture. */
 static const char *in_capture(const struct sifive_trace_encoder *e, uint32_t flag)
 {
 	if (!(e->flags & SIFIVE_TRACE_ENCODER_SELECTED))
@@ -382,8 +382,8 @@ static void counters(int fd)
 }
 
 /*
- * Include only lines of this driver and the PMU driver, because others may contain the kernel
- * command line.
+ * Include only lines from this driver and the PMU driver, because other lines may contain the
+ * kernel command line.
  */
 static void put_log_line(char *line)
 {

@@ -10,9 +10,9 @@
  * @to:		the file
  * @fd:		the trace device, negative if it cannot be opened
  *
- * Lines that begin with "missing: " name data that this user may not read. The report does not
- * identify the machine: it contains no host name, serial number, network address or kernel command
- * line.
+ * Lines that begin with "missing: " name data that the user running the command may not read. The
+ * report does not identify the machine: it contains no host name, serial number, network address or
+ * kernel command line.
  */
 void bugreport(FILE *to, int fd);
 

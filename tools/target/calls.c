@@ -27,7 +27,7 @@
 /* Value of the timestamps field: all branch messages have timestamps. */
 #define TIMESTAMPS	3
 
-/* The driver's value and the hardware's name for each enum calls_mode. */
+/* The driver's value and the hardware's name for each value of enum calls_mode. */
 static const struct {
 	uint32_t	number;
 	const char	*name;
@@ -39,7 +39,7 @@ static const struct {
 
 /*
  * Modes in order of preference. Branch histories need fewer bytes than one message per branch. The
- * optimised mode is last, because a decoder can infer a wrong target for an implicit return.
+ * optimised mode is last, because a decoder can infer the wrong target for an implicit return.
  */
 static const int preferred[] = { CALLS_HTM, CALLS_BTM, CALLS_OPTIMISED };
 
@@ -122,7 +122,7 @@ void calls_describe(struct output *out, const struct sifive_trace_config *take, 
 
 /* ---- the archive --------------------------------------------------------------- */
 
-/* Create the directories that contain the file @path. */
+/* Create the parent directories of the file @path. */
 static void make_dirs(char *path)
 {
 	char *slash;

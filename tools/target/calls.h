@@ -25,11 +25,11 @@ enum calls_mode {
 
 /**
  * calls_choose() - set up instruction trace
- * @take:	request to the driver; only its member @instruction is set
- * @mode:	enum calls_mode; CALLS_MODE_USUAL selects the preferred mode among those that all
- *		encoders support
+ * @take:	request to the driver, of which only the member @instruction is set
+ * @mode:	enum calls_mode; CALLS_MODE_USUAL selects the most preferred mode that all encoders
+ *		support
  * @all:	set to trace everything that runs
- * @children:	set to also trace processes that the traced ones create; ignored if @all is set
+ * @children:	set to also trace processes that traced processes create; ignored if @all is set
  *
  * Return: 0, or -1 with sifive_trace_error().
  */

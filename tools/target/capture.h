@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Captures in the command's own session, in which the kernel samples a program or everything that
- * runs. Also saves captures to files, including captures of other sessions.
+ * runs. Also saves captures to files, including captures from other sessions.
  */
 #ifndef SIFIVE_TRACE_CAPTURE_H
 #define SIFIVE_TRACE_CAPTURE_H
@@ -18,7 +18,7 @@
 /**
  * capture_begin() - take hardware and counters for sampling
  * @device:	the session; needs perf_device_close(), even after an error
- * @setup:	settings; their counters are filled in. Everything that runs is sampled if
+ * @setup:	settings, in which the counters are filled in. Everything that runs is sampled if
  *		sampling.flags has SIFIVE_TRACE_SAMPLING_ALL, otherwise only the process that calls
  *		START
  * @threads:	set if programs also write records, so that samples need another channel
@@ -29,7 +29,7 @@ int capture_begin(struct perf_device *device, struct perf_setup *setup, bool thr
 
 /**
  * struct capture_mark - identifies the capture of a program that traces itself
- * @buffer:	total size of the buffers of all sinks, in bytes
+ * @buffer:	total buffer size of all sinks, in bytes
  * @capture:	number of the previous capture, from sifive_trace_status.capture
  * @period:	sampling period, as adjusted by the driver
  * @sampled:	set if samples are expected
@@ -63,12 +63,12 @@ int capture_try(const struct perf_setup *wanted, bool threads, struct capture_ma
  * @calls:	enum calls_of: which calls were requested, if there is instruction trace
  * @objects:	the objects in memory, ready for objects_report() afterwards, or NULL if they are
  *		passed to capture_save() instead
- * @tree:	the processes, whose own lists of objects are written instead of @objects
+ * @tree:	the processes, whose separate lists of objects are written instead of @objects
  * @names:	the names of threads that do not use the library
  * @kernel:	objects that all processes of @tree share
  * @maps:	lists of generated functions
  * @hit:	call that triggered the snapshot; ignored if its @function is NULL
- * @clock:	converts the times of @hit; set if @hit is
+ * @clock:	converts the times in @hit; set if @hit is set
  */
 struct capture_details {
 	const struct launch		*launch;
@@ -95,7 +95,7 @@ int capture_describe(const char *path, const struct perf_setup *setup,
  * capture_save() - write a capture's bytes and side-car files
  * @fd:		the trace device
  * @path:	path of the file; with several sinks, .0, .1 ... are inserted before its suffix
- * @description: file that capture_describe() has written, or NULL if there is none
+ * @description: file written by capture_describe(), or NULL for none
  * @objects:	the objects in memory, or NULL if the description has them
  * @drain:	state of the copying, if the bytes were drained, or NULL
  * @ran:	nanoseconds from the capture's start to its stop, or 0 if unknown
@@ -108,7 +108,7 @@ int capture_save(int fd, const char *path, const char *description,
 		 bool quiet);
 
 /**
- * capture_heads() - write the side-car files when a capture begins
+ * capture_heads() - write the side-car files at the beginning of a capture
  * @fd:		the trace device
  * @drain:	state of the copying
  * @description: file that capture_describe() has written
@@ -125,7 +125,7 @@ int capture_sink(int fd, uint32_t index, struct sifive_trace_sink *sink);
  * @fd:		the trace device
  * @path:	the file
  * @offset:	offset of the first byte
- * @bytes:	number of bytes to copy; set to the number of bytes copied
+ * @bytes:	number of bytes to copy; on return, the number of bytes copied
  * @end:	whether to stop at the end of the data
  *
  * Return: 0; 1 if a write failed, -1 if a read failed. The error has been printed.
@@ -141,11 +141,11 @@ bool capture_short(const char *name, uint64_t bytes);
 /** capture_locked() - return whether the capture is in trace SRAM that is being written */
 bool capture_locked(int fd);
 
-/** capture_samples() - return 0, or -1 after reporting that the capture has no samples */
+/** capture_samples() - return 0, or -1 after reporting that the capture contains no samples */
 int capture_samples(int fd);
 
 /**
- * capture_compare() - report captured data that is missing from a program's files
+ * capture_compare() - report captured data that a program's files lack
  * @path:	path of the file, see capture_save()
  * @mark:	mark of the program's capture
  * @quiet:	whether to print only errors and losses
@@ -207,7 +207,9 @@ int capture_peek(int fd, const char *path, const char *output, const struct capt
 /** capture_name_call() - write the call that triggered the last snapshot into its side-car files */
 void capture_name_call(const char *output, uint32_t sinks, const struct trigger_hit *hit);
 
-/** capture_name_part() - write to the side-car files which calls were recorded; return 0 or -1 */
+/**
+ * capture_name_part() - write to the side-car files which calls were recorded; return 0 or -1
+ */
 int capture_name_part(const char *output, uint32_t sinks, const struct meta_part *part);
 
 #endif /* SIFIVE_TRACE_CAPTURE_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * The commands sifive-trace start, stop, pause, resume, status and dump, which control a recording.
- * A background process holds the session from start to stop, and keeps the capture's description in
- * /run for dump.
+ * A background process holds the session from start to stop, and keeps the description of the
+ * capture in /run for dump.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +38,7 @@
  */
 #define STATE		DIRECTORY "/state"
 
-/* Maximum time that stop waits, in units of 10 ms. */
+/* Maximum waiting time of stop, in units of 10 ms. */
 #define STOP_STEPS	1000
 
 /**
@@ -49,8 +49,8 @@
  * @began, @ran: members of struct perf_device
  * @private:	1 if only the user may read the capture, because it contains kernel addresses and
  *		perhaps stacks; otherwise 0
- * @bytes, @samples: bytes and samples of the capture when it ended; they show whether it is still
- *		the current one
+ * @bytes, @samples: bytes and samples of the capture when it ended; they show whether the driver
+ *		still holds that capture
  * @ended:	set if the session has ended
  */
 struct state {
@@ -103,7 +103,7 @@ static int write_state(const struct state *state)
 	return output_close(out) || rename(STATE ".new", STATE) ? -1 : 0;
 }
 
-/* Open the device read-only, because that needs no right to trace. */
+/* Open the device read-only, which does not require the right to trace. */
 static int open_status(struct sifive_trace_status *status)
 {
 	int fd = open(machine_device(), O_RDONLY | O_CLOEXEC);
@@ -171,7 +171,7 @@ static void tell_to_stop(int number)
 
 /*
  * Replace the files atomically, because dump may read them at any time. Other users must not learn
- * the addresses of programs in memory.
+ * where programs are in memory.
  */
 static int describe(const struct perf_setup *setup, struct objects *objects,
 		    struct names *names, struct state *state)
@@ -250,8 +250,8 @@ static int hold(struct perf_setup *setup, int ready)
 		watch_wait(&watch, NULL, NULL, &none);
 		watch_read(&watch, all_objects, &objects, &objects);
 		/*
-		 * Write the description less often as the number of objects, and with it the cost,
-		 * grows.
+		 * Write the description less often as the number of objects grows, because each
+		 * write then costs more.
 		 */
 		if (objects.count != known && waited++ >= objects.count / 256) {
 			describe(setup, &objects, &names, &state);
@@ -267,9 +267,7 @@ static int hold(struct perf_setup *setup, int ready)
 	watch_read(&watch, all_objects, &objects, &objects);
 	objects.late = watch_late(&watch);
 	watch_close(&watch);
-	/*
-	 * Find the objects of running programs again, so that they count as the most recent ones.
-	 */
+	/* Find running programs' objects again, so that these objects count as the most recent. */
 	objects_add_all(&objects);
 	if (!perf_device_capture(&device, &capture)) {
 		state.bytes = capture.bytes;
@@ -665,7 +663,7 @@ static int dump(const char *path)
 		close(fd);
 		return EXIT_UNREADABLE;
 	}
-	/* The state that start saved may belong to an earlier capture. */
+	/* The state saved by start may describe a capture older than the driver's. */
 	if (read_state(&state) &&
 	    (is_ours(&status, &state) ||
 	     (state.ended && state.bytes == status.bytes &&

@@ -12,7 +12,7 @@
 #include "../output.h"
 #include "copy.h"
 
-/* Copy a file to @out; return whether all of it was read. */
+/* Copy a file to @out; return whether the whole file was read. */
 static bool copy_bytes(FILE *file, struct output *out, const char *from)
 {
 	static char chunk[65536];

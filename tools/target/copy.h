@@ -11,9 +11,9 @@
 int copy_dir(const char *dir);
 
 /**
- * copy_file() - copy a file, replacing another one atomically
+ * copy_file() - copy a file, atomically replacing any existing file
  * @from:	path of the file
- * @to:		path of the copy, which appears there once it is complete
+ * @to:		path of the copy, which appears once the copy is complete
  *
  * Return: 0, or -1 after printing an error; @to is then unchanged.
  */

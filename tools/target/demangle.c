@@ -10,8 +10,8 @@ typedef char *(*demangle_function)(const char *symbol, char *buffer,
 				   size_t *size, int *status);
 
 /*
- * Do not load the library from the program's directories, because this command may have privileges
- * that the program's owner does not have.
+ * Do not load the library from the program's directories, because the command may have privileges
+ * that the program's owner lacks.
  */
 static demangle_function find(void)
 {
@@ -49,8 +49,8 @@ char *demangle(const char *symbol)
 }
 
 /*
- * Return the opening bracket that matches the closing one at @at, or NULL if there is none, which
- * can happen in an operator's name.
+ * Return the opening bracket that matches the closing bracket at @at, or NULL if no bracket
+ * matches, as is possible in an operator's name.
  */
 static char *partner(char *name, char *at)
 {

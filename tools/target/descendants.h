@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Tracks the processes that descend from the command, and the programs that they execute, using
- * perf's events. The result shows which processes have not joined the recording: those without the
- * library in their memory, and copies of a process with the library that have not written their
- * file.
+ * perf's events. The result shows which processes have not joined the recording: processes without
+ * the library in memory, and copies of a process with the library that have not written a file.
  */
 #ifndef SIFIVE_TRACE_DESCENDANTS_H
 #define SIFIVE_TRACE_DESCENDANTS_H
@@ -38,8 +37,8 @@ struct descendants {
 };
 
 /**
- * descendants_open() - start with this process; return 0, or -1 after reporting that memory ran
- * out
+ * descendants_open() - start with the calling process; return 0, or -1 after reporting that memory
+ * ran out
  */
 int descendants_open(struct descendants *d);
 
@@ -55,8 +54,8 @@ void descendants_event(struct descendants *d, const struct perf_event_header *re
 /**
  * struct descendants_rest - the processes that have not joined
  * @lost:	number of copies of processes with the library that have not joined
- * @others:	number of processes whose last program does not have the library
- * @names:	names of some of the other processes
+ * @others:	number of processes whose last program lacks the library
+ * @names:	names of some of the processes counted in @others
  */
 struct descendants_rest {
 	size_t	lost;
@@ -67,8 +66,8 @@ struct descendants_rest {
 /**
  * descendants_rest() - find the processes that have not joined, and describe those without the
  * library
- * @program:	process id of the program that the command runs; the program is not counted, but a
- *		program that it executes is
+ * @program:	process id of the program that the command runs; that program is not counted, but a
+ *		program that the process executes later is
  * @argv:	the program's command line
  * @clock:	converts times to the trace's clock
  */

@@ -25,7 +25,9 @@ static bool works;
 static FILE *out;
 static const char *begin;
 
-/* Print a finding. If @stops is set, it prevents tracing; otherwise, it only restricts tracing. */
+/*
+ * Print a finding, which prevents tracing if @stops is set, and otherwise only restricts tracing.
+ */
 __attribute__((format(printf, 2, 3)))
 static void finding(bool stops, const char *format, ...)
 {
@@ -147,7 +149,9 @@ static struct kinds check_nodes(void)
 		fix("add nodes: Documentation/p550.md has them for the HiFive Premier P550, Documentation/devicetree/bindings/trace describes them");
 	}
 	for (i = 0; i < count; i++)
-		/* Nodes of the older binding are harmless if there are newer ones. */
+		/*
+		 * Nodes of the older binding are harmless if there are nodes of the newer binding.
+		 */
 		if (nodes[i].state != NODE_OLDER || !(kinds.has[0] || kinds.has[1]))
 			explain_node(&nodes[i], !kinds.uses[nodes[i].funnel]);
 	return kinds;
@@ -182,7 +186,7 @@ static void check_privilege(void)
 	fix("run as root, or give the command the capability, which it passes to recorded programs: setcap cap_perfmon+ep " COMMAND);
 }
 
-/* Report unusual settings of perf. */
+/* Report unusual perf settings. */
 static void check_settings(void)
 {
 	char paranoid[16], access[16];
@@ -296,8 +300,8 @@ static void check_cpus(int fd)
 }
 
 /*
- * Write the names of the encoders that have @flag and whose messages had no timestamps. Return
- * whether there are any.
+ * Write the names of encoders with @flag whose messages had no timestamps; return whether any
+ * exist.
  */
 static bool name_untimed(int fd, uint32_t flag, char *text, size_t size)
 {
@@ -355,8 +359,7 @@ static void check_delegation(int fd)
 }
 
 /*
- * Check whether this process may map executable memory, without which recorded programs use
- * slower code.
+ * Check whether the command may map executable memory. If not, recorded programs use slower code.
  */
 static void check_code(void)
 {

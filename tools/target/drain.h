@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Copies a capture to its files while it runs, so that it can be larger than its buffers.
- * Reading does not need the session, which may be another process's.
+ * Copies a capture to files while the capture runs, so that it can be larger than its buffers.
+ * Reading does not need the session, which another process may hold.
  */
 #ifndef SIFIVE_TRACE_DRAIN_H
 #define SIFIVE_TRACE_DRAIN_H
@@ -28,11 +28,11 @@ struct sidecar_state;
  * @failed:	set if a write failed
  * @unread:	set if a read failed
  * @last:	the sink's state when a limit was reached
- * @cut:	state that the next piece will need, or NULL if the recording is not split into
+ * @cut:	state needed to begin the next piece, or NULL if the recording is not split into
  *		pieces
  * @from:	state of the capture at the beginning of the current piece
  * @piece:	number of the current piece
- * @gaps:	times at which data was lost since the current piece began
+ * @gaps:	losses since the current piece began
  */
 struct drain_sink {
 	int		device;
@@ -65,13 +65,13 @@ struct drain_sink {
  * @part:	selection of the recorded calls, if the recording is split into pieces
  * @until:	time at which to end, in nanoseconds of CLOCK_MONOTONIC, or 0 if no limit
  * @over:	set when a limit has been reached, after which nothing more is copied
- * @wait:	set if threads wait for room or drop records, so data after a limit must still be
- *		read
+ * @wait:	set if threads wait for room or drop records, so that data beyond a limit must still
+ *		be read
  * @quiet:	whether to print only errors and losses
  * @progress:	set to show a progress line on the terminal
  * @shown:	time at which the line was last shown
  * @shown_bytes: number of bytes read at @shown
- * @room:	times at which the buffer had no room
+ * @room:	times during which the buffer had no room
  */
 struct drain {
 	struct drain_sink	sink[PERF_MAX_SINKS];
@@ -149,7 +149,7 @@ void drain_rest(struct drain *drain);
  * @index:	index of the sink
  * @sink:	state returned by the driver, after drain_rest()
  *
- * Return: NULL, or the reason why the file lacks bytes that were in the driver's buffer.
+ * Return: NULL, or the reason why the file lacks bytes from the driver's buffer.
  */
 const char *drain_account(const struct drain *drain, uint32_t index,
 			  struct sifive_trace_sink *sink);

@@ -11,7 +11,7 @@
 
 #include "elf.h"
 
-/* Copy up to @most bytes to memory; in a mapping, they could change after they were checked. */
+/* Copy up to @most bytes to memory. In a mapping, bytes could change after they were checked. */
 static int take(int fd, size_t most, struct elf *elf)
 {
 	char *bytes = malloc(most);

@@ -17,8 +17,8 @@
 
 /**
  * struct elf - a file, copied into memory
- * @bytes, @size: the beginning of the file, or all of it, and its size
- * @fixed:	set if the file is not position-independent: it is loaded at the addresses in its
+ * @bytes, @size: the beginning of the file, or the whole file, and the number of bytes copied
+ * @fixed:	set if the file is not position-independent, but is loaded at the addresses in its
  *		headers
  */
 struct elf {
@@ -67,7 +67,7 @@ bool elf_functions(const struct elf *elf,
 		   void *argument);
 
 /**
- * elf_exported() - like elf_functions(), but for exported functions; their symbols survive
+ * elf_exported() - like elf_functions(), but for exported functions, whose symbols survive
  * stripping
  */
 bool elf_exported(const struct elf *elf,

@@ -26,7 +26,9 @@ struct family {
 	size_t			events;
 };
 
-/** family_next() - return the family after @family (NULL: the first), or NULL after the last */
+/**
+ * family_next() - return the family after @family (NULL: the first family), or NULL at the end
+ */
 const struct family *family_next(const struct family *family);
 
 /** family_named() - return a family by name, or NULL */

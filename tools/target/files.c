@@ -68,7 +68,7 @@ static bool is_named(const char *path)
 	return !strcmp(path, named);
 }
 
-/* Change the mode of an existing file, but not that of a device. */
+/* Change the mode of an existing file, but not the mode of a device. */
 static int restrict_file(int fd, const char *path)
 {
 	struct stat status;
@@ -178,7 +178,7 @@ int files_check(const char *path)
 	if (!error && machine_side_car()) {
 		snprintf(name, sizeof(name), "%s.meta", path);
 		error = try_file(name);
-		/* The side-car file is a link, which will be replaced. */
+		/* A side-car file that is a link will be replaced. */
 		if (error == ELOOP)
 			error = 0;
 	}

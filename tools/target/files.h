@@ -13,10 +13,10 @@
 /**
  * files_path() - choose the file for -o
  * @given:	argument of -o, or NULL to use trace.rtd
- * @path:	set to the path of the file; if -o names a directory, that of trace.rtd in it
+ * @path:	set to the path of the file; if -o names a directory, the path of trace.rtd in it
  *
- * The command follows a link only if the user named it, not if the command chose or derived its
- * name. Return: 0, or -1 after printing an error.
+ * The command follows a link only if the user named the link, not if the command chose or derived
+ * the name. Return: 0, or -1 after printing an error.
  */
 int files_path(const char *given, char *path, size_t size);
 
@@ -28,7 +28,7 @@ int files_path(const char *given, char *path, size_t size);
 int files_check(const char *path);
 
 /**
- * files_restrict() - make files that are created later readable only by the user
+ * files_restrict() - make files created after this call readable only by the user
  *
  * Return: the previous file mode creation mask.
  */
@@ -46,7 +46,7 @@ int files_create(const char *path);
 struct output *files_open(const char *path);
 
 /**
- * files_remove_names() - remove an earlier trace's file with the kernel's function names
+ * files_remove_names() - remove an earlier trace's file of kernel function names
  */
 void files_remove_names(const char *path);
 
@@ -58,7 +58,9 @@ void files_remove_names(const char *path);
  */
 bool files_remove_one(const char *path);
 
-/** files_remove() - remove the previous recording, or empty it if a link leads to it */
+/**
+ * files_remove() - remove an existing recording at the path, or empty it if a link leads to it
+ */
 void files_remove(const char *path);
 
 /** files_show() - print the names and sizes of the files; return their total size */

@@ -14,10 +14,10 @@
 #include "elf.h"
 #include "find.h"
 
-/* End of a symbol's name for a part that gcc has moved out of a function. */
+/* Suffix of the symbol for a part that gcc has moved out of a function. */
 #define COLD		".cold"
 
-/* Address range of a part of a function; @size is 0 if there is no such part. */
+/* Address range of a part of a function; @size is 0 if the function has no such part. */
 struct meta_part {
 	uint64_t	start;
 	uint64_t	size;
@@ -26,11 +26,11 @@ struct meta_part {
 /**
  * struct search - a search for a name
  * @exits:	set to also find where the function ends
- * @loops:	set if the function contains a jump to its own start
- * @count:	number of functions in the file with the name
- * @whole:	the latest such function, and the part that gcc has moved out of it
- * @clone:	the first of @clones clones made by gcc, which are not probed
- * @nearest:	the most similar other name, in @word
+ * @loops:	set if the function contains a jump to its start
+ * @count:	number of functions with the name in the file
+ * @whole:	the latest function with the name, and its part that gcc has moved elsewhere
+ * @clone:	the first of the @clones clones that gcc made; clones are not probed
+ * @nearest:	the most similar name found, in @word
  */
 struct search {
 	const char	*name;
@@ -44,7 +44,7 @@ struct search {
 	char		*word;
 };
 
-/* Compare a name with the requested one, and copy it if it is more similar than earlier names. */
+/* Compare a name with the requested name, and copy the name if no earlier name was as similar. */
 static void try_nearest(struct search *s, const char *name)
 {
 	struct nearest nearest = s->nearest;
@@ -131,7 +131,7 @@ static bool is_within(const struct search *s, uint64_t address)
 
 /*
  * Return whether an instruction can leave the function. Conditional branches are not considered,
- * because gcc does not generate any that leave a function.
+ * because gcc generates none that leave a function.
  */
 static bool is_exit(const struct search *s, const struct instruction *instruction)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Finds a function in the files of a program. */
+/* Finds a function in a program's files. */
 #ifndef SIFIVE_TRACE_FIND_H
 #define SIFIVE_TRACE_FIND_H
 
@@ -33,8 +33,9 @@ struct found {
  * @option:	the user's option, for error messages
  * @found:	the result; the path is valid as long as @program is unchanged
  *
- * Return: 0; 1 after printing a message if there is no such function, but the program may load an
- * object with one later; or -1 after printing an error if there is none, or more than one.
+ * Return: 0; 1 after printing a message if there is no such function, but the program may later
+ * load an object with such a function; or -1 after printing an error if there is no such function,
+ * or more than one.
  */
 int find_function(const struct program *program, const char *name, bool exits,
 		  const char *option, struct found *found);
@@ -44,8 +45,8 @@ int find_function(const struct program *program, const char *name, bool exits,
  * @program:	the program; the files that find_function() has searched are skipped to save time
  * @path:	path of the file; @found will point to it
  *
- * Return: 0; 1 if the file has no such function; or -1 after printing an error if it has more than
- * one, or one that cannot be probed.
+ * Return: 0; 1 if the file has no such function; or -1 after printing an error if the file has
+ * several such functions, or the function cannot be probed.
  */
 int find_later(const struct program *program, const char *path, const char *name, bool exits,
 	       const char *option, struct found *found);

@@ -19,7 +19,7 @@ void gaps_add(struct gaps *gaps, const struct gaps_entry *gap)
 	last->dropped += gap->dropped;
 }
 
-/* Add lost bytes to an earlier gap, such as the rest of a message that it has cut off. */
+/* Add lost bytes, such as the rest of a message cut off by a gap, to the latest gap with bytes. */
 static void add_bytes(struct gaps *gaps, uint64_t bytes)
 {
 	unsigned int i;
@@ -37,7 +37,7 @@ void gaps_sink(struct gaps *gaps, const struct sifive_trace_sink *sink)
 		.begin = sink->gap_begin, .end = sink->gap_end, .bytes = sink->lost - gaps->lost,
 	};
 
-	/* If there are several new gaps, only the times of the latest one are known. */
+	/* If there are several new gaps, only the times of the latest gap are known. */
 	if (sink->gaps > gaps->seen)
 		gaps_add(gaps, &gap);
 	else

@@ -10,7 +10,7 @@
 
 #include "../output.h"
 
-/* Maximum number of gaps; the last one also covers all later ones. */
+/* Maximum number of gaps; the last gap in a full list also covers all later gaps. */
 #define GAPS_MAX	64
 
 /**
@@ -29,8 +29,8 @@ struct gaps_entry {
 /**
  * struct gaps - the gaps of one sink
  * @gap:	the @count gaps
- * @seen:	number of times that bytes have been lost
- * @lost:	number of bytes that have been lost
+ * @seen:	number of losses of bytes
+ * @lost:	total number of lost bytes
  */
 struct gaps {
 	struct gaps_entry	gap[GAPS_MAX];
@@ -40,8 +40,8 @@ struct gaps {
 };
 
 /**
- * struct gaps_room - times when the buffer had no room, so records were dropped; the same for all
- * sinks
+ * struct gaps_room - times when the buffer had no room, so that records were dropped; these times
+ * are the same for all sinks
  * @open:	set if the buffer had no room at the last check
  * @begin:	beginning of the current gap
  * @looked:	time of the last check
@@ -61,24 +61,24 @@ struct gaps_room {
 /** gaps_add() - add a gap to a sink's list */
 void gaps_add(struct gaps *gaps, const struct gaps_entry *gap);
 
-/** gaps_sink() - add what a sink has lost since the last call */
+/** gaps_sink() - add a sink's losses since the last call */
 void gaps_sink(struct gaps *gaps, const struct sifive_trace_sink *sink);
 
 /**
  * gaps_room() - update the times when the buffer had no room
  * @status:	the driver's state at time @now
  * @dropped:	total number of dropped records
- * @last:	set in the final call, which ends a gap that has not ended
+ * @last:	set in the final call, which ends any open gap
  * @gap:	set to the gap that has ended
  *
- * Return: whether a gap has ended in which records were dropped.
+ * Return: whether a gap with dropped records has ended.
  */
 bool gaps_room(struct gaps_room *room, const struct sifive_trace_status *status,
 	       uint64_t dropped, uint64_t now, bool last, struct gaps_entry *gap);
 
 /**
- * gaps_write() - write the list of a sink as the member "missing" of an object, preceded by a
- * comma, or nothing if the list is empty
+ * gaps_write() - write a sink's list as the member "missing" of an object, preceded by a comma;
+ * write nothing if the list is empty
  * @sink:	contains the clock from which times are converted to ticks
  * @hz:		ticks per second
  * @width:	width of a timestamp in bits

@@ -17,7 +17,7 @@
 #include "machine.h"
 #include "nodes.h"
 
-/* Print one line; an empty @key continues the previous one. */
+/* Print one line; an empty @key continues the previous line. */
 static void line(const char *key, const char *text)
 {
 	printf("%-11s %s\n", key, text);

@@ -23,10 +23,10 @@
 /* Size of the largest module whose code is copied. */
 #define MODULE_MAX	(16ull << 20)
 
-/* Code between two changes that is shorter than this many bytes is removed, too. */
+/* Unchanged code between two changes is also removed if it is shorter than this many bytes. */
 #define SEGMENT_MIN	32
 
-/* The headers are at the beginning of the copy, and the parts follow them. */
+/* The headers are at the beginning of the copy, followed by the parts. */
 #define HEADERS		((sizeof(Elf64_Ehdr) + KCORE_SEGMENTS_MAX * sizeof(Elf64_Phdr) + \
 			  PAGE - 1) / PAGE * PAGE)
 
@@ -79,7 +79,7 @@ static bool is_module(const char *name)
 
 /*
  * Find the addresses of the code. A module's functions are listed together, but not in order of
- * address. No page contains code of two modules.
+ * address. No page contains code from two modules.
  */
 static bool find_parts(struct kcore *kcore, FILE *names)
 {
@@ -91,7 +91,7 @@ static bool find_parts(struct kcore *kcore, FILE *names)
 	*kernel = (struct kcore_part){ 0 };
 	kcore->parts = 1;
 	while (fgets(line, sizeof(line), names)) {
-		/* Skip lines of the kernel's other symbols, because sscanf() is slow. */
+		/* Skip lines that are not needed, because sscanf() is slow. */
 		if (!strchr(line, '[') && !strstr(line, "_stext") && !strstr(line, "_etext"))
 			continue;
 		fields = sscanf(line, "%" SCNx64 " %c %511s [%63[^]]", &address, &type, name,
@@ -188,7 +188,7 @@ static bool copy_part(int from, uint64_t offset, int to, uint64_t at, uint64_t b
 	return true;
 }
 
-/* Copy the parts that the kernel's memory contains, and drop the others. */
+/* Copy the parts that the kernel's memory contains, and drop the parts that it lacks. */
 static bool copy_parts(struct kcore *kcore, int memory, const struct elf *elf, int fd)
 {
 	struct headers *headers = new_headers();
@@ -270,8 +270,9 @@ int kcore_hold(void)
 }
 
 /*
- * Create segments for the unchanged code of a part. A segment excludes an instruction of which it
- * contains only a part. Return the number of bytes that have changed or could not be compared.
+ * Create segments for the unchanged code of a part. A segment excludes an instruction that would be
+ * only partly in the segment. Return the number of bytes that have changed or could not be
+ * compared.
  */
 static uint64_t compare_part(const struct kcore_part *part, struct headers *headers, int memory,
 			     uint64_t from, int fd, uint64_t at)

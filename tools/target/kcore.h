@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Copies the running kernel's code, as it was patched at boot and later, to an ELF file. The
- * vmlinux file does not contain these instructions.
+ * Copies the running kernel's code to an ELF file. The code has been patched at boot and later, so
+ * the instructions in the vmlinux file differ.
  */
 #ifndef SIFIVE_TRACE_KCORE_H
 #define SIFIVE_TRACE_KCORE_H
@@ -19,8 +19,8 @@
  * @memory:	path of the kernel's memory, an ELF file
  * @names:	path of the kernel's symbols
  * @copy:	path of the copy, which only the user can read
- * @part:	addresses of the @parts parts: the kernel itself, and each module; none if there is
- *		no copy
+ * @part:	addresses of the @parts parts: the kernel itself, and each module. Without a copy,
+ *		there are no parts
  */
 struct kcore {
 	const char	*memory;
@@ -39,7 +39,8 @@ struct kcore {
  * The driver's sampling uses a perf event that counts context switches, and events of threads. The
  * kernel changes the scheduler's code when the first event of a kind begins, and restores it after
  * the last one ends. For events of threads, it does so one second later, perhaps during the next
- * recording. The returned event is of both kinds, so no other event is the first or the last.
+ * recording. The returned event is of both kinds, so while it is open, no other event is the first
+ * or last of its kind.
  *
  * Return: the event's descriptor, to be closed after kcore_check(), or -1 after a failure, which is
  * reported.
@@ -48,7 +49,8 @@ int kcore_hold(void);
 
 /**
  * kcore_copy() - copy the code
- * @kcore:	its paths are set; its other members will be. An existing file at @copy is replaced
+ * @kcore:	its paths are set by the caller, its other members by this function. An existing
+ *		file at @copy is replaced
  *
  * A failure is reported.
  */

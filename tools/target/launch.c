@@ -18,7 +18,7 @@
 /* Maximum number of children that the command can have before it runs the program. */
 #define EARLIER_MAX	256
 
-/* The children that existed before, such as those of a shell that has executed the command. */
+/* The command's children before the program is run: those of a shell that executed the command. */
 static pid_t earlier[EARLIER_MAX];
 static size_t earlier_count;
 
@@ -56,9 +56,9 @@ static void wake(int number)
 }
 
 /*
- * The signals that are handled differently, and their handlers. SIGPIPE and SIGXFSZ are ignored, so
- * that the command can finish writing even if a message goes to a closed pipe, or a file reaches
- * its size limit.
+ * The signals whose handling changes, and their handlers. SIGPIPE and SIGXFSZ are ignored, so that
+ * the command can finish writing even if a message goes to a closed pipe, or a file reaches its
+ * size limit.
  */
 static const struct {
 	int	number;
@@ -95,8 +95,8 @@ void launch_begin(void)
 
 		sigaction(signals[i].number, NULL, &before.action[i]);
 		/*
-		 * Keep ignoring a signal that the command ignores, so that the program ignores it,
-		 * too.
+		 * Keep ignoring a signal that the command ignores, so that the program also ignores
+		 * the signal.
 		 */
 		if (before.action[i].sa_handler == SIG_IGN &&
 		    signals[i].handler != wake)
@@ -188,7 +188,7 @@ static void forget_earlier(pid_t pid)
 			earlier[i--] = earlier[--earlier_count];
 }
 
-/* Return whether the command has children that it did not have before it ran the program. */
+/* Return whether the command has children that are not in earlier[]. */
 static bool has_later(void)
 {
 	return !waitid(P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT) &&
@@ -223,7 +223,7 @@ static int wait_for(const struct launch *launch, pid_t pid, int *number)
 		result = exit_status(status, number);
 		ended = true;
 		running = 0;
-		/* If ^C has ended the program, it also ends the wait for other processes. */
+		/* If ^C has ended the program, do not wait for the program's children. */
 		if (offered && WIFSIGNALED(status))
 			interrupted = 1;
 		if (launch->children && !interrupted && has_later())
@@ -285,7 +285,7 @@ void launch_end(void)
 	if (!before.taken)
 		return;
 	/*
-	 * Unblock signals that arrived after the program's end. Their handlers have no effect,
+	 * Unblock signals that arrived after the program's end. The signal handlers have no effect,
 	 * because no program is running.
 	 */
 	sigprocmask(SIG_SETMASK, &before.mask, NULL);

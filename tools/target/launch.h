@@ -15,10 +15,10 @@
  * @before:	called with @argument in the new process, before exec; returns 0, or -1 after
  *		printing an error, in which case the process exits with EXIT_RECORD
  * @meanwhile:	called repeatedly with @argument while the program runs; waits for work, or for a
- *		signal that @mask allows. May be NULL
+ *		signal that @mask does not block. May be NULL
  * @children:	set to also wait for all processes that the program creates. Children that the
  *		command had before, such as those of a shell that has executed it, are not waited
- *		for. A signal that ends the command ends this wait, and so does ^C if it has ended
+ *		for. A signal that ends the command also ends this wait, as does ^C if ^C has ended
  *		the program
  * @left:	called with @argument if @children is set and other processes are still running when
  *		the program has ended

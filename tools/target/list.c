@@ -23,8 +23,8 @@
 /**
  * struct listing - a listing of events
  * @pattern:	pattern for names, or NULL
- * @all:	set to also list events that cannot be counted
- * @family:	list this family's raw events instead, or NULL
+ * @all:	set to list events that cannot be counted, too
+ * @family:	family whose raw events are listed instead, or NULL
  * @add:	receives the names, or NULL to print them
  * @context:	argument for @add
  * @fd:		the trace device, or -1 if it is unknown what can be counted

@@ -18,9 +18,9 @@ void losses_gaps(const char *name, const struct sifive_trace_sink *sink, const c
 void losses_sink(const char *name, const struct sifive_trace_sink *sink, bool quiet);
 
 /**
- * losses_times() - unless @quiet, report pauses, stalls and waits: they are not losses, but nothing
- * was recorded during pauses, and stalls and waits slowed programs down
- * @drain:	NULL if the capture was not drained: nothing can have waited
+ * losses_times() - unless @quiet, report pauses, stalls and waits. These are not losses, but
+ * nothing was recorded during pauses, and stalls and waits slowed programs down
+ * @drain:	NULL if the capture was not drained, in which case nothing can have waited
  */
 void losses_times(const struct sifive_trace_status *status, const struct drain *drain, bool quiet);
 

@@ -155,7 +155,7 @@ void machine_pass_on(void)
 						 1u << pass[i] % 32;
 	if (syscall(SYS_capset, &header, set))
 		return;
-	/* For a capability that the process lacks, the call fails harmlessly. */
+	/* If the process lacks the capability, the call fails harmlessly. */
 	for (i = 0; i < 2; i++)
 		prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, pass[i], 0, 0);
 }
@@ -169,7 +169,7 @@ const char *machine_device(void)
 
 bool machine_side_car(void)
 {
-	/* Unlike other variables, this one is safe to use if the command has file capabilities. */
+	/* Even if the command has file capabilities, this environment variable is safe to use. */
 	const char *word = getenv("SIFIVE_TRACE_META");
 
 	return !word ||
@@ -292,7 +292,7 @@ unsigned int machine_changed(const struct sifive_trace_status *status)
 {
 	unsigned int encoders = (unsigned int)__builtin_popcountll(status->changed);
 
-	/* The mask has bits only for encoders: if none is set, a funnel was changed. */
+	/* The mask has bits only for encoders. If no bit is set, a funnel was changed. */
 	return encoders || !(status->flags & SIFIVE_TRACE_STATUS_CHANGED) ? encoders : 1;
 }
 

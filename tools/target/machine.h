@@ -17,7 +17,9 @@
 #define MACHINE_CAP_ADMIN	21
 #define MACHINE_CAP_PERFMON	38
 
-/** machine_cpu() - read the processor's IDs; return false if this is not RISC-V Linux */
+/**
+ * machine_cpu() - read the processor's IDs; return false if this machine does not run RISC-V Linux
+ */
 bool machine_cpu(char *text);
 
 /** machine_log() - return the kernel log, to be freed; NULL with errno, such as EPERM */
@@ -35,7 +37,7 @@ void machine_file(const char *path, char *text, size_t size);
 /** machine_process() - write a process as "123 (name)" */
 void machine_process(int pid, char *text, size_t size);
 
-/** machine_capable() - return whether this process has a capability */
+/** machine_capable() - return whether the calling process has a capability */
 bool machine_capable(int capability);
 
 /**
@@ -56,8 +58,8 @@ bool machine_side_car(void);
  * machine_query() - query which counters can count an event
  * @fd:		the trace device, open for writing
  * @event:	the event
- * @query:	set to masks of the counters that can count the event, are readable, and are known,
- *		on all CPUs with an encoder
+ * @query:	set to three masks of counters: those that can count the event, those that are
+ *		readable, and those that are known, on all CPUs with an encoder
  *
  * Return: 0 or an errno.
  */
@@ -82,7 +84,7 @@ unsigned int machine_changed(const struct sifive_trace_status *status);
 /** machine_sinks() - write a mask of sink kinds as "sram sba" */
 void machine_sinks(uint32_t mask, char *text, size_t size);
 
-/** machine_encoder() - query an encoder; return false if there is none with that index */
+/** machine_encoder() - query an encoder; return false if no encoder has that index */
 bool machine_encoder(int fd, uint32_t index,
 		     struct sifive_trace_encoder *encoder);
 

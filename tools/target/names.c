@@ -13,13 +13,13 @@
 #include "perf_ring.h"
 #include "proc.h"
 
-/* Size of a thread's name with its NUL; /proc has longer names of kernel threads than perf. */
+/* Size of a thread name including the NUL; for kernel threads, /proc has longer names than perf. */
 #define NAME_SIZE	64
 
 /**
  * struct names_thread - a thread
  * @ended:	set if the thread has ended, so its id may be reused
- * @unclear:	set if several threads with different names had its id
+ * @unclear:	set if several threads with different names had the thread's id
  * @described:	set if the library has described the thread
  */
 struct names_thread {
@@ -85,7 +85,7 @@ static bool has_process(const struct names *names, pid_t pid)
 	return leader && leader->pid == pid;
 }
 
-/* Replace the name of a thread; only its latest name is written. */
+/* Replace a thread's name; only the latest name is written. */
 static void set_name(struct names_thread *thread, const char *name)
 {
 	snprintf(thread->name, sizeof(thread->name), "%s", name);
@@ -163,7 +163,7 @@ static void begin(struct names *names, const struct perf_task *task)
 	if (!thread) {
 		thread = insert(names, (pid_t)task->pid, (pid_t)task->tid);
 	} else if (thread->ended) {
-		/* The side-car file cannot show which thread had the id at which time. */
+		/* The side-car file cannot show which thread had an id at which time. */
 		thread->unclear = true;
 	}
 	if (thread && !*thread->name && parent)
@@ -182,7 +182,7 @@ static void rename_thread(struct names *names, const struct perf_comm *comm)
 {
 	struct names_thread *thread = find(names, (pid_t)comm->tid);
 
-	/* A thread that is not known began before the first event. */
+	/* A thread not known from /proc or earlier events began before the first event. */
 	if (!thread && (names->all || has_process(names, (pid_t)comm->pid)))
 		thread = insert(names, (pid_t)comm->pid, (pid_t)comm->tid);
 	if (thread)

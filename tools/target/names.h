@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Collects the names of threads that do not use the library, from /proc and from perf's events for
- * threads that start, change their names, or exit.
+ * threads that start, exit, or change their names.
  */
 #ifndef SIFIVE_TRACE_NAMES_H
 #define SIFIVE_TRACE_NAMES_H
@@ -18,8 +18,8 @@ struct perf_event_header;
 
 /**
  * struct names - threads with their names
- * @all:	set to keep all threads, clear to keep those of processes added by names_add()
- * @children:	if @all is clear: set to also keep the threads of these processes' children
+ * @all:	set to keep all threads, clear to keep those in processes added by names_add()
+ * @children:	if @all is clear, set to also keep the threads of these processes' children
  * @thread:	the @count threads, in order of appearance
  * @index:	index of @thread by id
  * @left_out:	number of thread events that exceed the side-car file's limit
@@ -38,10 +38,10 @@ struct names {
 /** names_open() - start with an empty list; return 0, or -1 after reporting that memory ran out */
 int names_open(struct names *names);
 
-/** names_close() - free the names; a zeroed struct is allowed */
+/** names_close() - free @names; a zeroed struct is allowed */
 void names_close(struct names *names);
 
-/** names_add() - add the threads of a running process; none if it has ended */
+/** names_add() - add the threads of a process, unless the process has ended */
 void names_add(struct names *names, pid_t process);
 
 /** names_add_all() - add the threads of all processes */
@@ -53,7 +53,7 @@ void names_add_all(struct names *names);
  */
 void names_event(struct names *names, const struct perf_event_header *record);
 
-/** names_each() - pass the id of each process to @use, and ignore the returned value */
+/** names_each() - pass the id of each process to @use, whose return value is ignored */
 void names_each(const struct names *names, int (*use)(void *argument, pid_t pid), void *argument);
 
 /** names_omit() - omit a thread that the library has described */
@@ -61,7 +61,7 @@ void names_omit(struct names *names, pid_t tid);
 
 /**
  * names_rows() - write at most @most threads as elements of an array
- * @between:	text before the first one
+ * @between:	text before the first element
  */
 void names_rows(const struct names *names, const char *between, size_t most, struct output *out);
 

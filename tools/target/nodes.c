@@ -51,8 +51,8 @@ static bool property(const char *node, const char *name, char *text, size_t size
 }
 
 /*
- * Return the first string in @list that our drivers support, or else the first one that begins with
- * "sifive,trace".
+ * Return the first string in @list that our drivers support, or else the first string that begins
+ * with "sifive,trace".
  */
 static const char *trace_compatible(const char *list)
 {

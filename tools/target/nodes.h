@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* Maximum number of nodes, which is more than any machine has. */
+/* Maximum number of nodes, more than any machine has. */
 #define NODES_MAX	128
 
 /** enum node_state - state of a trace node */
@@ -25,9 +25,9 @@ enum node_state {
  * @compatible:	the string that begins with "sifive,trace"
  * @funnel:	set for a funnel
  * @state:	state of the node
- * @device:	platform device of the node, empty if there is none
- * @detail:	driver for NODE_FOREIGN, reason for NODE_REFUSED, supplier for NODE_WAITING; empty
- *		if the supplier has no device
+ * @device:	platform device of the node, or empty if the node has no device
+ * @detail:	driver for NODE_FOREIGN; reason for NODE_REFUSED; supplier for NODE_WAITING, or
+ *		empty if the supplier has no device
  * @memory:	for NODE_BOUND: "reserved: N bytes" or "allocated: N bytes", where N is the size of
  *		the largest buffer, or 0 if unknown; "unusable: REASON"; or "none" without an SBA
  *		sink

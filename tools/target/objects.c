@@ -13,7 +13,7 @@
 #include "objects.h"
 #include "proc.h"
 
-/* Size limit for the text of the objects in a side-car file. */
+/* Size limit for the objects' text in a side-car file. */
 #define BYTES_MAX	(META_BYTES_MAX / 4 * 3)
 
 /* Maximum length of an object's text, excluding its path. */
@@ -24,7 +24,7 @@ static bool is_vdso(const char *path)
 	return !strcmp(path, META_VDSO);
 }
 
-/* Return whether this is code that the kernel maps into processes without a file. */
+/* Return whether @path is the name of code that the kernel maps into processes without a file. */
 static bool is_kernels(const char *path)
 {
 	return is_vdso(path) || !strcmp(path, META_PROBES);
@@ -119,8 +119,8 @@ static void extend(struct object *object, const struct object *found)
 
 /*
  * End the objects that the process of @found had mapped at the addresses of @found. Once there are
- * more objects than a reader accepts, end none, so that they become ambiguous: otherwise, a program
- * that loads the same objects in turn would add one each time.
+ * more objects than a reader accepts, end none of them, so that the objects become ambiguous.
+ * Otherwise, a program that loads the same objects in turn would add an object at each load.
  */
 static void replace(struct objects *objects, struct object *found)
 {
@@ -260,7 +260,7 @@ static int newest_first(const void *left, const void *right)
 	return ((*a)->seen < (*b)->seen) - ((*a)->seen > (*b)->seen);
 }
 
-/* Return whether two objects have an address in common at the same time. */
+/* Return whether two objects share an address at the same time. */
 static bool collide(const struct objects *objects, const struct object *one,
 		    const struct object *other)
 {
@@ -269,7 +269,7 @@ static bool collide(const struct objects *objects, const struct object *one,
 }
 
 /*
- * Store the objects that do not collide with other objects in @list; return their number. In
+ * Store in @list the objects that do not collide with other objects; return their number. In
  * address order, an object can collide only with objects that begin before its end.
  */
 static size_t choose(const struct objects *objects, const struct object **list)

@@ -18,9 +18,9 @@
  * @build_id:	build-id in hexadecimal, empty if there is none
  * @start, @end: addresses of the object in memory
  * @bias:	load bias: address in memory minus address in the file
- * @seen:	sequence number of the last time it was found
- * @pid:	process that has mapped it, or 0 if unknown or if several have
- * @time:	time when it was mapped, in nanoseconds of CLOCK_MONOTONIC, or 0 if unknown
+ * @seen:	sequence number of the last time the object was found
+ * @pid:	process that has mapped the object, or 0 if unknown or if there are several
+ * @time:	time when the object was mapped, in nanoseconds of CLOCK_MONOTONIC, or 0 if unknown
  * @from, @to:	times between which the addresses belong to this object, if the process has mapped
  *		another file there before or after; otherwise 0 and UINT64_MAX
  */
@@ -41,18 +41,18 @@ struct object {
  * struct objects - a set of objects; empty if zeroed
  * @object:	the @count objects, in the order in which they were found
  * @found:	number of times that an object was found
- * @files:	directory with copies of files and the vdso, or NULL if there is none, in which
- *		case the vdso is ignored
+ * @files:	directory with copies of files and the vdso, or NULL for no directory, in which case
+ *		the vdso is ignored
  * @missed:	number of objects whose loading was missed
- * @late:	number of CPUs that came online during the recording; loads on these were missed
+ * @late:	number of CPUs that came online during the recording, whose loads were missed
  * @left_out:	number of objects that did not fit into the file
- * @ambiguous:	number of objects that share addresses with others
+ * @ambiguous:	number of objects that share addresses with other objects
  *
  * @clock:	converts times to the trace's clock
  *
- * All processes are treated as one address space: objects_write() omits objects that overlap
- * others. If a process has unmapped one object before it mapped the other, for example with
- * dlclose() and dlopen(), both are written, with their times.
+ * All processes are treated as one address space: objects_write() omits objects that overlap other
+ * objects. If a process unmaps one object before it maps another at the same addresses, for example
+ * with dlclose() and dlopen(), both objects are written, with their times.
  */
 struct objects {
 	struct object	*object;
@@ -91,18 +91,20 @@ void objects_add_kernel(struct objects *objects, uint64_t start, uint64_t end);
 /** objects_fork() - record that a process has created a child, which has the same mappings */
 void objects_fork(struct objects *objects, pid_t pid);
 
-/** objects_add() - add the objects of a process unless it has ended */
+/** objects_add() - add a process's objects, unless the process has ended */
 void objects_add(struct objects *objects, pid_t pid);
 
-/** objects_add_all() - add the objects of all processes that this user may inspect */
+/**
+ * objects_add_all() - add the objects of all processes that the caller may inspect
+ */
 void objects_add_all(struct objects *objects);
 
 /**
  * objects_write() - write "objects":[...] of a side-car file
  * @objects:	the set; its @left_out and @ambiguous are set
  * @output:	the file
- * @newest:	if there are more objects than a reader accepts: set to keep those found last,
- *		because a ring keeps the newest samples; clear to keep those found first
+ * @newest:	if there are more objects than a reader accepts: set to keep the objects found last,
+ *		because a ring keeps the newest samples; clear to keep the objects found first
  */
 void objects_write(struct objects *objects, struct output *output, bool newest);
 

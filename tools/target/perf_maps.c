@@ -27,7 +27,7 @@ static time_t first_time(const struct perf_maps *maps, pid_t pid)
 	return now.tv_sec - up.tv_sec + (time_t)(began / (uint64_t)sysconf(_SC_CLK_TCK)) - 1;
 }
 
-/* Return why the list is not used, or NULL. */
+/* Return the reason not to use the list, or NULL. */
 static const char *objection(const struct perf_maps *maps, const struct stat *status, pid_t pid)
 {
 	struct stat process;
@@ -46,7 +46,7 @@ static const char *objection(const struct perf_maps *maps, const struct stat *st
 	return NULL;
 }
 
-/* Copy at most @size bytes. Once the copy is complete, it replaces an earlier one. */
+/* Copy at most @size bytes. Once complete, the copy replaces any earlier copy. */
 static int copy_bytes(int from, const char *to, size_t size)
 {
 	char buffer[64 << 10], path[PATH_MAX + 80];
@@ -76,7 +76,7 @@ static int copy_bytes(int from, const char *to, size_t size)
 	return 0;
 }
 
-/* Create the directory for copies, with the directory tmp. */
+/* Create the directory for copies, and in it the directory tmp. */
 static int make_dir(struct perf_maps *maps)
 {
 	char inner[PATH_MAX + 32];

@@ -30,11 +30,11 @@ struct perf_maps {
 };
 
 /**
- * perf_maps_copy() - copy a process's list, /tmp/perf-PID.map, if there is one
+ * perf_maps_copy() - copy a process's list, /tmp/perf-PID.map, if it exists
  *
- * The list must belong to the process's user, this user or root. A list that is older than the
- * process belongs to an earlier process with the same id; if the process has ended, a list that is
- * older than the recording is also ignored. A failure is reported.
+ * The list must belong to the process's user, the user running the command, or root. A list that is
+ * older than the process belongs to an earlier process with the same id; if the process has ended,
+ * a list that is older than the recording is also ignored. A failure is reported.
  */
 void perf_maps_copy(struct perf_maps *maps, pid_t pid);
 

@@ -21,7 +21,7 @@ struct perf_comm {
 	char				name[];
 };
 
-/* The start or end of a thread; it also names the parent. */
+/* The start or end of a thread, with the parent's ids. */
 struct perf_task {
 	struct perf_event_header	header;
 	uint32_t			pid, parent;
@@ -40,7 +40,7 @@ struct perf_mapping {
 	char				path[];
 };
 
-/* Lost events; perf writes it before the next record, once the ring has room again. */
+/* A loss of events; perf writes this record before the next one, once the ring has room again. */
 struct perf_loss {
 	struct perf_event_header	header;
 	uint64_t			id;
@@ -67,7 +67,7 @@ uint64_t perf_ring_now(void);
  */
 void perf_ring_copy(void *to, const struct perf_event_mmap_page *ring, uint64_t from, size_t size);
 
-/** perf_ring_time() - return the time that perf has appended to a record, see PERF_TIME_SIZE */
+/** perf_ring_time() - return the time that perf has appended to a record: see PERF_TIME_SIZE */
 static inline uint64_t perf_ring_time(const struct perf_event_header *record)
 {
 	uint64_t time;

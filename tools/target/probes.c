@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * See probes.h. Each probed instruction has an event of perf's PMU "uprobe" on each CPU, for all
- * processes. Events of one process cannot be used, because new threads could not inherit them: the
- * kernel would read the file's name again from that process's memory, which does not contain it.
- * Return instructions are probed directly, because the kernel's return probes replace addresses on
- * the stack, which breaks C++ exceptions.
+ * processes. Events for a single process cannot be used, because new threads could not inherit such
+ * events: the kernel would read the file name again from that process's memory, which does not
+ * contain the name. Return instructions are probed directly, because the kernel's return probes
+ * replace addresses on the stack, which breaks C++ exceptions.
  */
 #include <asm/perf_regs.h>
 #include <errno.h>
@@ -235,8 +235,9 @@ static void add(struct probes *probes, struct probe_event event)
 }
 
 /*
- * Read a CPU's ring. The kernel reports a loss only with a later sample, when calls may have been
- * matched. Therefore, treat a ring without room for one more sample as having lost events.
+ * Read a CPU's ring. The kernel reports a loss only with the next sample, when calls around the
+ * loss may already have been matched. Therefore, treat a ring without room for one more sample as
+ * having lost events.
  */
 static void read_ring(struct probes *probes, size_t at)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Observes calls to one function of a file, using the kernel's probes in its code. */
+/* Observes the calls to one function in a file, using kernel probes in the function's code. */
 #ifndef SIFIVE_TRACE_PROBES_H
 #define SIFIVE_TRACE_PROBES_H
 
@@ -13,11 +13,11 @@
 /**
  * struct probe_event - the start or end of a call
  * @time:	time in nanoseconds of CLOCK_MONOTONIC
- * @sp:		the thread's stack pointer, which is the same at a call's start and end, and
- *		different in between if the function uses the stack
+ * @sp:		the thread's stack pointer: the same at a call's start and end, but different
+ *		between these if the function uses the stack
  * @pid, @tid: process and thread of the call
- * @order:	order of arrival, to sort events of the same time
- * @until:	end of a loss: if not 0, events were lost from @time until then, and the other
+ * @order:	order of arrival, to sort events with the same time
+ * @until:	end of a loss: if not 0, events were lost from @time to @until, and all other
  *		members are unused
  * @returns:	set if the call ends, clear if it starts
  */
@@ -33,9 +33,9 @@ struct probe_event {
 
 /**
  * struct probes - a function's probes
- * @fd, @ring, @id: descriptor, ring and id of each of the @events events. Each CPU has one for the
- *		first instruction, and one for each instruction that ends the function. The events
- *		of a CPU share the ring of the first one
+ * @fd, @ring, @id: descriptor, ring and id of each of the @events events. Each CPU has an event for
+ *		the first instruction, and one for each instruction that ends the function. A CPU's
+ *		events share the ring of its first event
  * @each:	number of events per CPU
  * @offset:	index in struct found of the latest probed offset
  * @lost:	number of events lost because memory ran out
@@ -78,8 +78,8 @@ uint64_t probes_lost(const struct probes *probes);
 
 /**
  * probes_next() - return the next event
- * @until:	time of the latest event to return; another CPU's events that precede a later event
- *		may not be readable yet
+ * @until:	time of the latest event to return; for later times, events from some CPUs may not
+ *		be readable yet
  *
  * Return: the event, valid until the next probes_read(), or NULL.
  */

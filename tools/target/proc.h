@@ -20,8 +20,8 @@ const char *proc_dir(void);
 
 /**
  * proc_each() - pass the id of each process or thread with an entry in a directory to @use
- * @path:	proc_dir(), a directory of a process's threads, or another one whose entries begin
- *		with ids
+ * @path:	proc_dir(), a directory of a process's threads, or another directory whose entries
+ *		begin with ids
  * @use:	called with @argument for each id, until it returns non-zero
  *
  * Return: the last value of @use, or -1 with errno if the directory cannot be read.
@@ -42,7 +42,7 @@ bool proc_stat(pid_t pid, pid_t *parent, uint64_t *began);
  * @name:	the field's name
  * @text:	set to the field's value, cut to @size with its NUL
  *
- * Return: false if the process has ended, or lacks the field.
+ * Return: false if the process has ended, or the file lacks the field.
  */
 bool proc_status(pid_t id, const char *name, char *text, size_t size);
 

@@ -105,7 +105,7 @@ static void look_at_objects(struct program *program, const char *loader)
 
 /*
  * Return the attribute of a file that makes the loader ignore LD_PRELOAD, or NULL, following the
- * kernel's rules. File capabilities do not matter to root, who has all of them.
+ * kernel's rules. File capabilities do not matter for root, who has all capabilities.
  */
 static const char *privilege_of(const char *path)
 {
@@ -194,7 +194,7 @@ int program_find(struct program *program, const char *name)
 }
 
 /*
- * Look for the library under the name that programs use, and under the linker's name, which
+ * Look for the library under the name that programs use, then under the linker's name, which
  * packages may omit.
  */
 static bool library_in(const char *dir, char *path)
@@ -218,8 +218,8 @@ static int find_library(const struct program *program, const char *named, char *
 		return -1;
 	}
 	/*
-	 * If the program itself loads the library, preload the same file, because another file
-	 * would replace it.
+	 * If the program itself loads the library, preload the same file, because a different file
+	 * would replace that library.
 	 */
 	if (*program->loads) {
 		strcpy(path, program->loads);

@@ -16,7 +16,7 @@
 
 #include "lib/filter.h"
 
-/* Put @first into a list in an environment variable, before the user's own entries. */
+/* Put @first into a list in an environment variable, before the user's entries. */
 static int put_first(const char *variable, const char *first)
 {
 	const char *before = getenv(variable);
@@ -28,7 +28,7 @@ static int put_first(const char *variable, const char *first)
 	return setenv(variable, value, 1);
 }
 
-/* Allow a program to load the address sanitizer although another object is loaded before it. */
+/* Allow a program to load the address sanitizer although the library is loaded first. */
 static int preload(const struct recording *r)
 {
 	if (!*r->library)
@@ -101,7 +101,7 @@ static int finish(struct recording *r, int status)
 	return error && !status ? EXIT_RECORD : status;
 }
 
-/* Called while the program runs, if the program's own process will hold the session. */
+/* Called while the program runs, if the program's process will hold the session. */
 static void meanwhile_program(void *argument, const sigset_t *mask)
 {
 	struct recording *r = argument;
