@@ -38,9 +38,7 @@ static void finish(void)
 		;
 }
 
-/*
- * Wait for the pager before ending, so that the shell and the pager do not both read the terminal.
- */
+/* Wait for the pager before ending, so that the shell does not read the terminal meanwhile. */
 static void finish_and_end(int number)
 {
 	finish();

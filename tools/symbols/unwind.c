@@ -248,10 +248,7 @@ static bool find_cfa(struct unwind *unwind, Dwarf_Frame *frame)
 	return evaluate(unwind, ops, count, &unwind->cfa) == PLACE_MEMORY;
 }
 
-/*
- * Find the value of a register in the caller. Return false if the value is unknown. Set @none if
- * the register has no value.
- */
+/* Find a register's value in the caller; return false if unknown. Set @none if it has no value. */
 static bool find_register(struct unwind *unwind, Dwarf_Frame *frame, unsigned int number,
 			  uint64_t *value, bool *none)
 {

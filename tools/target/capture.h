@@ -207,9 +207,7 @@ int capture_peek(int fd, const char *path, const char *output, const struct capt
 /** capture_name_call() - write the call that triggered the last snapshot into its side-car files */
 void capture_name_call(const char *output, uint32_t sinks, const struct trigger_hit *hit);
 
-/**
- * capture_name_part() - write to the side-car files which calls were recorded; return 0 or -1
- */
+/** capture_name_part() - write to the side-car files which calls were recorded; return 0 or -1 */
 int capture_name_part(const char *output, uint32_t sinks, const struct meta_part *part);
 
 #endif /* SIFIVE_TRACE_CAPTURE_H */

@@ -25,9 +25,7 @@ static bool works;
 static FILE *out;
 static const char *begin;
 
-/*
- * Print a finding, which prevents tracing if @stops is set, and otherwise only restricts tracing.
- */
+/* Print a finding, which prevents tracing if @stops is set, and otherwise restricts it. */
 __attribute__((format(printf, 2, 3)))
 static void finding(bool stops, const char *format, ...)
 {
@@ -149,9 +147,7 @@ static struct kinds check_nodes(void)
 		fix("add nodes: Documentation/p550.md has them for the HiFive Premier P550, Documentation/devicetree/bindings/trace describes them");
 	}
 	for (i = 0; i < count; i++)
-		/*
-		 * Nodes of the older binding are harmless if there are nodes of the newer binding.
-		 */
+		/* Nodes of the older binding are harmless if newer nodes exist. */
 		if (nodes[i].state != NODE_OLDER || !(kinds.has[0] || kinds.has[1]))
 			explain_node(&nodes[i], !kinds.uses[nodes[i].funnel]);
 	return kinds;

@@ -26,9 +26,7 @@ struct family {
 	size_t			events;
 };
 
-/**
- * family_next() - return the family after @family (NULL: the first family), or NULL at the end
- */
+/** family_next() - return the next family (the first if @family is NULL), or NULL at the end */
 const struct family *family_next(const struct family *family);
 
 /** family_named() - return a family by name, or NULL */

@@ -45,9 +45,7 @@ int files_create(const char *path);
 /** files_open() - like files_create(); return an output, or NULL after printing an error */
 struct output *files_open(const char *path);
 
-/**
- * files_remove_names() - remove an earlier trace's file of kernel function names
- */
+/** files_remove_names() - remove an earlier trace's file of kernel function names */
 void files_remove_names(const char *path);
 
 /**
@@ -58,9 +56,7 @@ void files_remove_names(const char *path);
  */
 bool files_remove_one(const char *path);
 
-/**
- * files_remove() - remove an existing recording at the path, or empty it if a link leads to it
- */
+/** files_remove() - remove an existing recording at the path, or empty it if a link leads to it */
 void files_remove(const char *path);
 
 /** files_show() - print the names and sizes of the files; return their total size */

@@ -17,9 +17,7 @@
 #define MACHINE_CAP_ADMIN	21
 #define MACHINE_CAP_PERFMON	38
 
-/**
- * machine_cpu() - read the processor's IDs; return false if this machine does not run RISC-V Linux
- */
+/** machine_cpu() - read the processor's IDs; return false if this is not a RISC-V Linux machine */
 bool machine_cpu(char *text);
 
 /** machine_log() - return the kernel log, to be freed; NULL with errno, such as EPERM */

@@ -94,9 +94,7 @@ void objects_fork(struct objects *objects, pid_t pid);
 /** objects_add() - add a process's objects, unless the process has ended */
 void objects_add(struct objects *objects, pid_t pid);
 
-/**
- * objects_add_all() - add the objects of all processes that the caller may inspect
- */
+/** objects_add_all() - add the objects of all processes that the caller may inspect */
 void objects_add_all(struct objects *objects);
 
 /**

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Defines the state of one run of sifive-trace record, which all recording methods share. */
+/* Defines the state of one run of sifive-trace record. All recording methods share this state. */
 #ifndef SIFIVE_TRACE_RECORDING_H
 #define SIFIVE_TRACE_RECORDING_H
 
@@ -38,16 +38,14 @@
  * @file:	value of -o
  * @load:	value of --library, or NULL for the installed library
  * @all:	set by -a, to sample everything that runs
- * @attach:	running processes that -p, -u or -G selects, recorded instead of a program that the
- *		command runs
- * @command:	program to run while running processes are recorded, with its arguments; empty to
+ * @attach:	running processes from -p, -u or -G, which are recorded instead of a program
+ * @command:	program to run, and its arguments, while running processes are recorded; empty to
  *		record until these processes end
- * @children:	set by --children: it is an error if processes that the program creates cannot be
- *		recorded
+ * @children:	set by --children, which makes it an error if child processes cannot be recorded
  * @alone:	set by --no-children, to record only the program, and to suppress reports of
  *		processes that are not recorded
  * @loads:	set if the library, preloaded or linked, records the program
- * @firmware:	set if firmware counts one of the events, so that the kernel writes all records
+ * @firmware:	set if firmware counts any event, so that the kernel writes all records
  * @sampled:	set if the user requested samples
  * @join:	set if the command holds the session, and processes that use the library join it
  * @no_join:	why processes cannot join; "" if they can, or if this was not checked
@@ -55,8 +53,8 @@
  * @tree:	recorded processes, if @join or @attach is set
  * @device:	the session, if the command itself holds it
  * @broken:	set if STOP of @device has returned an error
- * @watch:	events that show loaded objects, if @device is set or a trigger waits for
- *		its function
+ * @watch:	events for loaded objects, if @device is set or a trigger waits for its function to
+ *		be loaded
  * @objects:	programs and shared objects in memory
  * @names:	threads that do not use the library, if the trace distinguishes threads
  * @descendants: processes that the program creates; unused with -a, -p, -u, -G and --no-children
@@ -64,7 +62,7 @@
  * @drain:	state of copying the capture while it runs, if it is drained
  * @mark:	the capture of a program that traces itself
  * @on_full:	enum on_full
- * @usual:	set if --on-full was not given: a capture that cannot be drained then stops when the
+ * @usual:	set if --on-full was not given; a capture that cannot be drained then stops when the
  *		buffer is full
  * @size:	limit of --size in bytes, or 0 if no limit
  * @time:	limit of --time in nanoseconds, or 0 if no limit
@@ -73,23 +71,23 @@
  * @quiet:	whether to print only errors and losses
  * @calls:	enum calls_of, from --calls
  * @mode:	enum calls_mode, from --instruction-mode
- * @snapshot:	set by --snapshot, to write the ring at each SIGUSR2
+ * @snapshot:	set by --snapshot, to write the ring upon each SIGUSR2
  * @snapshots:	number of snapshots written
  * @covered:	time at which the latest snapshot was complete; writing it may have slowed down
- *		earlier calls
+ *		calls before that time
  * @unwritten:	set if a snapshot could not be written, after which no more are taken
  * @reached, @slower: triggers of --trigger and --slower-than
  * @requests:	requests of recorded programs for snapshots, if @snapshot is set
- * @hit:	call that triggered the file that is written next
+ * @hit:	call that triggered the next file to be written
  * @last:	latest triggering call without a snapshot; named in the final file if the program
  *		ends
  * @latest:	trigger of @last, or NULL if there is no such call
  * @files:	path of the directory for copies
  * @kernel:	the copy of the kernel's code, if its calls were requested
- * @shared:	its objects, if @tree describes those of the processes
+ * @shared:	the kernel's objects, if @tree describes the processes' objects
  * @maps:	copies of the lists of generated functions
  * @archive:	set by --archive, to copy the objects' files
- * @mask:	file mode mask of the program
+ * @mask:	file mode creation mask of the program
  */
 struct recording {
 	struct setup	setup;
@@ -151,7 +149,7 @@ struct recording {
 };
 
 /**
- * record_with_library() - record one program with the library, in the program's own session
+ * record_with_library() - record a single program with the library, in the program's session
  *
  * Return: the exit status.
  */
@@ -167,7 +165,7 @@ int record_session(struct recording *r);
 
 /**
  * record_check_join() - check that processes can join the recording; return 0, or -1 with the
- * reason in @no_join
+ * reason in no_join
  */
 int record_check_join(struct recording *r);
 
@@ -197,8 +195,8 @@ int record_snapshot(struct recording *r);
 /**
  * recording_triggers() - write snapshots for the calls that --trigger and --slower-than select, and
  * for requests
- * @ended:	set if the program has ended: take no more snapshots, and name the last such call in
- *		the final file
+ * @ended:	set if the program has ended: take no more snapshots, and name the last selected
+ *		call in the final file
  */
 void recording_triggers(struct recording *r, bool ended);
 
@@ -223,13 +221,13 @@ void recording_announce(const struct recording *r, bool library);
  */
 void recording_announce_stop(const struct recording *r, const char *why);
 
-/** recording_attaches() - return whether processes are recorded that were running before */
+/** recording_attaches() - return whether already running processes are recorded */
 static inline bool recording_attaches(const struct recording *r)
 {
 	return attach_wanted(&r->attach);
 }
 
-/** recording_name_running() - treat the first of the running processes as the program */
+/** recording_name_running() - treat the first running process as the program */
 void recording_name_running(struct recording *r);
 
 /**
@@ -249,11 +247,11 @@ void recording_report_end(int number);
 /** recording_report_missed() - report lost events of the processes that the program creates */
 void recording_report_missed(const struct recording *r);
 
-/** recording_report_alone() - report the processes that a recording of one process lacks */
+/** recording_report_alone() - report processes missing from a recording of one process */
 void recording_report_alone(const struct recording *r);
 
 /**
- * recording_stay() - restrict the calling process, the program's, to the CPUs of -C; return 0 or
+ * recording_stay() - restrict the program's process, the caller, to the CPUs from -C; return 0 or
  * -1
  */
 int recording_stay(const struct recording *r);
@@ -270,12 +268,12 @@ bool recording_drains(const struct recording *r);
 bool recording_in_pieces(const struct recording *r);
 
 /**
- * recording_remove_files() - remove an earlier recording with this name, or the
- * incomplete files of this one
+ * recording_remove_files() - remove an earlier recording with the same name, or the incomplete
+ * files of this recording
  */
 void recording_remove_files(const struct recording *r);
 
-/** recording_show_files() - print what was written */
+/** recording_show_files() - print which files were written */
 void recording_show_files(const struct recording *r);
 
 /**
@@ -288,7 +286,8 @@ void recording_show_files(const struct recording *r);
 int recording_take(struct recording *r, int (*attempt)(struct recording *r));
 
 /**
- * recording_restrict() - make new files with kernel addresses or stacks readable only by the user
+ * recording_restrict() - make new files that contain kernel addresses or stacks readable only by
+ * the user
  *
  * Return: the previous file mode creation mask.
  */
@@ -313,8 +312,8 @@ int recording_drain(struct recording *r, uint32_t capture, uint32_t sinks);
 void recording_forget_files(struct recording *r);
 
 /**
- * recording_see_objects() - read pending mapping events, and probe functions of objects that were
- * loaded later
+ * recording_see_objects() - read pending mapping events, and probe functions in newly loaded
+ * objects
  */
 void recording_see_objects(struct recording *r);
 
@@ -322,8 +321,8 @@ void recording_see_objects(struct recording *r);
 void recording_stop(struct recording *r);
 
 /**
- * recording_meanwhile() - for launch.meanwhile: copy the trace and read mapping events before
- * their buffers are full
+ * recording_meanwhile() - for launch.meanwhile: copy the trace and read mapping events before the
+ * buffers for them are full
  * @argument:	the recording
  */
 void recording_meanwhile(void *argument, const sigset_t *mask);

@@ -15,7 +15,7 @@
 #include "machine.h"
 #include "sidecar.h"
 
-/* Maximum wait for a program's child, in units of 10 ms. */
+/* Maximum wait for a child of the program, in units of 10 ms. */
 #define CHILD_STEPS	100
 
 static bool still_held(int fd, const struct capture_mark *mark,
@@ -29,9 +29,9 @@ static bool still_held(int fd, const struct capture_mark *mark,
 }
 
 /*
- * Return whether the capture is the program's. If no process holds a session, only the first
- * session since @mark can be the program's: the owner of a later session is known only while it
- * holds the session.
+ * Return whether the program owns the capture. If no process holds a session, only the first
+ * session since @mark can be the program's: the owner of a later session is known only while the
+ * owner holds the session.
  */
 static bool is_its_own(const struct capture_mark *mark,
 		       const struct sifive_trace_status *status)
@@ -44,8 +44,8 @@ static bool is_its_own(const struct capture_mark *mark,
 }
 
 /*
- * Open the capture of a program that has ended, if no other session has been set up since. If a
- * child of the program holds the session, wait for the child.
+ * Open the capture of a program that has ended, if no other session has been set up since the
+ * capture. If a child of the program holds the session, wait for the child.
  */
 static int open_capture(const struct capture_mark *mark,
 			struct sifive_trace_status *status)
@@ -118,7 +118,7 @@ static int report_incomplete(const char *name, const char *meta)
 
 /*
  * Write a sink's bytes and complete its side-car file. Return 0, 1 after reporting that a write
- * failed, or -1 if there are no bytes that can be read.
+ * failed, or -1 if no bytes can be read.
  */
 static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
 		       uint64_t ran, bool quiet)
@@ -191,8 +191,8 @@ int capture_rescue(const char *path, const struct capture_mark *mark,
 }
 
 /*
- * Return whether bytes were copied: these show that the program recorded, even if its library could
- * not write a side-car file.
+ * Return whether bytes were copied. Copied bytes show that the program recorded, even if its
+ * library could not write a side-car file.
  */
 static bool has_bytes(const struct drain *drain)
 {
@@ -204,7 +204,7 @@ static bool has_bytes(const struct drain *drain)
 	return false;
 }
 
-/* Add the copied and lost bytes of a drained sink to its side-car file. */
+/* Add the numbers of copied and lost bytes of a drained sink to its side-car file. */
 static int finish_sink(int fd, const struct drain *drain, uint32_t index, uint64_t ran,
 		       bool *finished)
 {

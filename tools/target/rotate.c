@@ -52,7 +52,7 @@ static int get_sink(const struct drain *d, const struct drain_sink *s,
 }
 
 /*
- * Query the captured and lost data up to now or, if @over is set, in total. For the total, all
+ * Query how much was captured and lost up to now or, if @over is set, in total. For totals, all
  * bytes must have been read.
  */
 static void look(const struct drain *d, const struct drain_sink *s, struct sidecar_state *state,
@@ -65,7 +65,7 @@ static void look(const struct drain *d, const struct drain_sink *s, struct sidec
 	    ioctl(d->control, SIFIVE_TRACE_IOC_STATUS, &state->status) ||
 	    ioctl(d->control, SIFIVE_TRACE_IOC_LOSSES, &state->losses))
 		report("%s: %s", machine_device(), strerror(errno));
-	/* If another session has begun, its numbers do not show what was lost from this capture. */
+	/* If another session has begun, its numbers do not show the losses from this capture. */
 	if (state->status.capture != d->capture) {
 		*state = *s->from;
 		state->sink.given = s->bytes;
@@ -75,7 +75,7 @@ static void look(const struct drain *d, const struct drain_sink *s, struct sidec
 	} else {
 		state->sink.lost += s->bytes - s->written;
 		state->sink.given = s->written;
-		/* A later piece may contain the queued records. */
+		/* A later piece may contain the records that are queued. */
 		state->losses.queued = 0;
 	}
 	state->time = perf_device_now();
@@ -153,8 +153,8 @@ static int end_piece(const struct drain *d, const struct drain_sink *s,
 
 	meta_names(whole, piece, d, s, s->piece);
 	/*
-	 * Begin the first piece's side-car file here, because the library's did not exist when the
-	 * piece began.
+	 * Begin the first piece's side-car file here, because the library's side-car file did not
+	 * exist when the piece began.
 	 */
 	if (!s->piece && sidecar_begin(whole, piece, d->part, 0, NULL))
 		return -1;

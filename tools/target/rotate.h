@@ -19,15 +19,14 @@ void rotate_name(char *name, size_t size, const struct drain *drain,
  * rotate_take() - account for bytes to be written to a sink's file
  * @length:	number of bytes at @bytes
  *
- * Return: number of these bytes that still belong to the current piece; all of them if no new piece
- * is due.
+ * Return: how many of these bytes belong to the current piece: all of them if no new piece is due.
  */
 size_t rotate_take(const struct drain *drain, struct drain_sink *sink, const char *bytes,
 		   size_t length);
 
 /**
- * rotate_next() - begin a sink's next piece; return 0, or -1 with errno if its file cannot be
- * created
+ * rotate_next() - begin a sink's next piece; return 0, or -1 with errno if the piece's file cannot
+ * be created
  */
 int rotate_next(const struct drain *drain, struct drain_sink *sink);
 
@@ -44,10 +43,10 @@ uint64_t rotate_room(const struct drain *drain, const struct drain_sink *sink);
  */
 int rotate_end(const struct drain *drain);
 
-/** rotate_show() - print the number of pieces and their size */
+/** rotate_show() - print the number of pieces and their total size */
 void rotate_show(const struct drain *drain);
 
-/** rotate_remove() - remove all pieces of recordings with this name */
+/** rotate_remove() - remove all pieces of recordings with the given name */
 void rotate_remove(const char *path);
 
 #endif /* SIFIVE_TRACE_ROTATE_H */

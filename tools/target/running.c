@@ -38,7 +38,7 @@ static int by_number(const void *left, const void *right)
 
 /*
  * Sort the list and remove duplicates: a process that moves between groups during the walk may be
- * found in both.
+ * found in both groups.
  */
 static void sort(struct running *running)
 {
@@ -183,8 +183,8 @@ static int find_group(const char *cgroup, char *path)
 static struct running *found;
 
 /*
- * Maximum number of attempts to read all groups. An attempt fails if a group is removed in the
- * meantime.
+ * Maximum number of attempts to read all groups. An attempt fails if a group is removed during the
+ * attempt.
  */
 #define WALKS	10
 
@@ -198,7 +198,7 @@ static int read_procs(const char *path)
 	if (!procs)
 		return errno;
 	errno = 0;
-	/* The list shows a process outside this pid namespace as 0. */
+	/* The list shows a process outside the command's pid namespace as 0. */
 	while (!error && fscanf(procs, "%d", &pid) == 1)
 		error = pid > 0 ? add(found, pid) : 0;
 	if (!error && ferror(procs))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Finds the running processes in a list of ids, or those of a user or of a control group. */
+/* Finds the running processes in a list of ids, those of a user, or those in a control group. */
 #ifndef SIFIVE_TRACE_RUNNING_H
 #define SIFIVE_TRACE_RUNNING_H
 
@@ -17,7 +17,7 @@ struct running {
 };
 
 /**
- * running_named() - collect the processes of a list
+ * running_named() - collect the processes in a list
  * @running:	set to the processes
  * @list:	"PID[,PID...]"
  *
@@ -33,7 +33,7 @@ int running_named(struct running *running, const char *list);
 int running_of_user(struct running *running, const char *user);
 
 /**
- * running_in_cgroup() - collect the processes of a control group, and of the groups below it
+ * running_in_cgroup() - collect the processes in a control group and in the groups below it
  * @cgroup:	name of the group below the cgroup2 mount, or its path
  *
  * Return: 0, or -1 after printing an error.

@@ -17,9 +17,9 @@
 
 /**
  * struct selection - state of writing a filter file
- * @kind:	beginning of each line, which shows what its function is for
- * @option:	option that selects the functions, for error messages, or NULL if it has several
- *		patterns
+ * @kind:	keyword at the beginning of each line
+ * @option:	option that selects the functions, for error messages, or NULL if the option has
+ *		several patterns
  * @object:	name of the current object, in quotes if needed
  * @functions:	number of functions that matched
  */
@@ -77,7 +77,7 @@ static FILE *make_file(char *path)
 }
 
 /*
- * Close the file. Remove it if writing fails, or if @error shows that an error has already
+ * Close the file. Remove the file if writing fails, or if @error shows that an error has already
  * occurred.
  */
 static int close_file(FILE *file, const char *path, int error)
@@ -147,7 +147,7 @@ int select_copy(const char *from, char *path)
 	}
 	/*
 	 * If the filter is empty, add a line that matches no object: a filter without functions
-	 * would select all.
+	 * would select all functions.
 	 */
 	if (in && out)
 		fputs(empty ? "\n- 0 1\n" : "\n", out);

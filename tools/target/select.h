@@ -22,7 +22,7 @@ int select_functions(const struct program *program, const char * const *pattern,
 
 /**
  * select_copy() - make a filter file to which select_part() can add
- * @from:	a filter file with functions, or NULL to record all
+ * @from:	a filter file with functions, or NULL to record all functions
  * @path:	a template for mkstemp(), which is replaced by the file's name
  *
  * Return: 0, or -1 after printing an error; in that case no file is left behind.

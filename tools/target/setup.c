@@ -151,7 +151,7 @@ int setup_rotate(void *at, const struct cli_option *option, const char *value)
 	const char *unit = value + strspn(value, "0123456789");
 
 	*pieces = (struct setup_pieces){ 0 };
-	/* 5M is a size, and 5m is a time; a number without a unit may be either. */
+	/* 5M is a size, and 5m is a time; a number without a unit may be a size or a time. */
 	if (*unit && strcmp(unit, "m") && parse_size(value, &pieces->size) &&
 	    pieces->size >= SETUP_PIECE_LEAST)
 		return EXIT_OK;
@@ -241,7 +241,7 @@ bool setup_sampled(const struct setup *setup)
 	return setup->options.interval || setup->options.period;
 }
 
-/* Return the default of -e: cycles and instructions, if this machine can count them. */
+/* Return the default value of -e: cycles and instructions, if this machine can count them. */
 static const char *usual_events(void)
 {
 	struct sifive_trace_info info = { .size = sizeof(info) };
@@ -385,7 +385,7 @@ int setup_environment(const struct setup *setup, const char *output, bool join)
 	error |= put("SIFIVE_TRACE_PERIOD_EVENT", o->period_event);
 	error |= put("SIFIVE_TRACE_CALLERS",
 		     o->flags & SIFIVE_TRACE_CALLERS ? "1" : NULL);
-	/* Set these variables only if needed, because the library in the program may be older. */
+	/* Set these variables only if needed, because an older library may not support them. */
 	if (o->stack)
 		error |= put_number("SIFIVE_TRACE_STACK", o->stack);
 	else
@@ -401,7 +401,7 @@ int setup_environment(const struct setup *setup, const char *output, bool join)
 		error |= put("SIFIVE_TRACE_HEADER",
 			     o->flags & SIFIVE_TRACE_HEADER_ONCE ? "once" : NULL);
 	/*
-	 * Make the library write side-car files early, for programs that end without running exit
+	 * Have the library write side-car files early, for programs that end without running exit
 	 * handlers.
 	 */
 	if (machine_side_car() && !join)

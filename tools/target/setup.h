@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Handles the options that record and start share: what to record, and where. */
+/* Handles the options that record and start share: what to record, and to which sink. */
 #ifndef SIFIVE_TRACE_SETUP_H
 #define SIFIVE_TRACE_SETUP_H
 

@@ -20,8 +20,8 @@
  * sidecar_write() - write a whole side-car file
  * @fd:		the trace device
  * @trace:	path of the sink's bytes
- * @sink:	state of the sink; @bytes is the size of the file
- * @description: file that capture_describe() has written, or NULL if there is none
+ * @sink:	state of the sink, in which @bytes is the size of the file
+ * @description: file written by capture_describe(), or NULL for none
  * @objects:	the objects in memory, or NULL if the description has them
  * @drain:	state of the copying, if the bytes were drained, or NULL
  * @ran:	nanoseconds from the capture's start to its stop, or 0 if unknown
@@ -35,8 +35,8 @@ int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sin
 /**
  * sidecar_complete() - add coverage and losses to the side-car file that a program's library wrote
  * @meta:	path of the side-car file
- * @finished:	set to whether the program had completed the file at its end; unchanged if the file
- *		cannot be read
+ * @finished:	set to whether the program had completed the file when it ended; unchanged if the
+ *		file cannot be read
  *
  * The other parameters are those of sidecar_write(). Return: 0, or -1 after printing an error.
  */
@@ -45,7 +45,7 @@ int sidecar_complete(int fd, const char *meta, const struct sifive_trace_sink *s
 
 /**
  * sidecar_copy() - write the side-car file of a snapshot, without coverage
- * @from:	path of the file that the program wrote at its start
+ * @from:	path of the file that the program wrote when it started
  * @meta:	path of the snapshot's side-car file
  * @hit:	the call that triggered the snapshot; its @function is NULL if there is none
  *
@@ -54,8 +54,8 @@ int sidecar_complete(int fd, const char *meta, const struct sifive_trace_sink *s
 int sidecar_copy(const char *from, const char *meta, const struct trigger_hit *hit);
 
 /**
- * sidecar_unrecorded() - set the number of unrecorded processes; side-car files list this number
- * among the losses
+ * sidecar_unrecorded() - set the number of unrecorded processes, which side-car files list among
+ * the losses
  */
 void sidecar_unrecorded(uint64_t processes);
 
@@ -68,8 +68,8 @@ void sidecar_unrecorded(uint64_t processes);
 int sidecar_part(const char *meta, const struct meta_part *part);
 
 /**
- * struct sidecar_state - how much a sink has captured and lost up to some time
- * @sink:	state of the sink; @given is the number of bytes written to files
+ * struct sidecar_state - how much a sink has captured and lost up to a certain time
+ * @sink:	state of the sink, in which @given is the number of bytes written to files
  * @status:	state of the capture
  * @losses:	losses that the program counted
  * @time:	the time, in nanoseconds of CLOCK_MONOTONIC
@@ -82,7 +82,7 @@ struct sidecar_state {
 };
 
 /**
- * sidecar_begin() - write the side-car file of a piece when the piece begins
+ * sidecar_begin() - write the side-car file of a piece at the beginning of the piece
  * @whole:	path of the recording's side-car file
  * @piece:	path of the piece's side-car file
  * @part:	selection of the recorded calls
@@ -96,7 +96,7 @@ int sidecar_begin(const char *whole, const char *piece, const struct meta_part *
 
 /**
  * sidecar_end() - add coverage and losses of a piece
- * @piece:	path of its side-car file
+ * @piece:	path of the piece's side-car file
  * @from, @to: states where the piece begins and ends
  * @drain:	state of the copying
  * @cut:	the state of the trace up to here if another piece follows, or NULL
@@ -108,7 +108,7 @@ int sidecar_end(const char *piece, const struct sidecar_state *from,
 		const struct cut *cut);
 
 /**
- * sidecar_join() - complete the side-car file of a piece from that of the recording
+ * sidecar_join() - complete the side-car file of a piece from the recording's side-car file
  * @part:	selection of the recorded calls
  *
  * Return: 0, or -1 after printing an error.

@@ -10,12 +10,12 @@
 void snapshot_take_signal(void);
 
 /**
- * snapshot_return_signal() - restore the handling of SIGUSR2; called in the program's process, also
+ * snapshot_return_signal() - restore the handling of SIGUSR2; called in the program's process, even
  * in a dry run
  */
 void snapshot_return_signal(void);
 
-/** snapshot_allow() - remove SIGUSR2 from the signal mask of a wait */
+/** snapshot_allow() - remove SIGUSR2 from the signal mask for a wait */
 void snapshot_allow(sigset_t *mask);
 
 /** snapshot_requested() - return whether SIGUSR2 has arrived since the last call */

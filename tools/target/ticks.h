@@ -7,7 +7,7 @@
 
 /**
  * struct trigger_clock - converts times to the trace's clock
- * @ns, @ticks: one instant on CLOCK_MONOTONIC and on the encoder's clock
+ * @ns, @ticks: the same instant on CLOCK_MONOTONIC and on the encoder's clock
  * @hz:		ticks per second, 0 if the encoder's time is unknown
  */
 struct trigger_clock {

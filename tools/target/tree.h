@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Describes the processes of a recording: the program and its descendants. Each process writes the
- * data that only it has to a separate file; this code combines the files.
+ * Describes the processes of a recording: the program and its descendants. Each process writes its
+ * data to a separate file; this code combines the files.
  */
 #ifndef SIFIVE_TRACE_TREE_H
 #define SIFIVE_TRACE_TREE_H
@@ -20,10 +20,10 @@
 
 /**
  * struct tree - the processes of a recording
- * @dir:	the directory in which the processes write, "" if none
- * @left_out, @threads_left_out, @objects_left_out: numbers of processes, of threads, and of objects
- *		of the remaining processes that do not fit into the side-car file
- * @programs_left_out: number of the remaining processes whose program's path does not fit
+ * @dir:	the directory to which the processes write, or "" for none
+ * @left_out, @threads_left_out, @objects_left_out: numbers of processes, and of the remaining
+ *		processes' threads and objects, that do not fit into the side-car file
+ * @programs_left_out: number of the remaining processes whose program path does not fit
  */
 struct tree {
 	char	dir[TREE_DIR];
@@ -41,9 +41,9 @@ int tree_open(struct tree *tree);
  * @pid, @parent: process ids
  * @exe:	path of the process's program, or NULL if unknown
  * @argv:	command line of the process, or NULL if unknown
- * @from, @to:	times between which it ran, in ticks, or 0 if unknown
- * @outside:	set if the program cannot load the library; the process may then have several
- *		descriptions, one for each program
+ * @from, @to:	times between which the process ran, in ticks, or 0 if unknown
+ * @outside:	set if the program cannot load the library; the process may then have a description
+ *		for each program that it executed
  */
 struct tree_process {
 	pid_t	pid;
@@ -57,7 +57,7 @@ struct tree_process {
 
 /**
  * tree_add() - add a process that does not use the library, or replace its earlier description
- * @objects:	objects that have been in the process's memory
+ * @objects:	objects that have been mapped in the process
  * @newest:	see objects_write()
  */
 void tree_add(struct tree *tree, const struct tree_process *process, struct objects *objects,
@@ -65,8 +65,8 @@ void tree_add(struct tree *tree, const struct tree_process *process, struct obje
 
 /**
  * tree_write() - write "processes", "threads" and "objects" of a side-car file
- * @names:	threads to write in addition to those in the files, or NULL
- * @kernel:	objects that all processes share: those of the kernel, or NULL
+ * @names:	threads to write in addition to the threads in the files, or NULL
+ * @kernel:	the kernel's objects, which all processes share, or NULL
  *
  * Return: 0, or -1 after printing an error if out of memory.
  */

@@ -35,7 +35,7 @@ struct trigger_thread {
 
 /* ---- options --------------------------------------------------------------- */
 
-/* Return the colon before the number or time, but not a double colon in a C++ name. */
+/* Return the colon before the number or time; a double colon in a C++ name does not count. */
 static const char *last_colon(const char *value)
 {
 	const char *colon = strrchr(value, ':');
@@ -129,8 +129,8 @@ void trigger_see(struct trigger *trigger, const struct program *program,
 		trigger->waits = false;
 		trigger->refused = error || probes_open(&trigger->probes, &found, option);
 		/*
-		 * The probes were set one after another, so earlier ends of calls may have been
-		 * missed.
+		 * The probes were set one after another, so the ends of calls may have been missed
+		 * before this time.
 		 */
 		trigger->unsure = perf_device_now();
 		if (!trigger->refused)
@@ -236,7 +236,7 @@ static void begin(struct trigger *trigger, const struct probe_event *event)
 		thread->open[thread->depth++] = (struct open_call){ event->time, event->sp };
 }
 
-/* End the innermost call with this stack pointer; calls within it were left without an end. */
+/* End the innermost call with the event's stack pointer; its nested calls have no end events. */
 static bool end(struct trigger *trigger, const struct probe_event *event, uint64_t *from)
 {
 	struct trigger_thread *thread = find_thread(trigger, event->tid);
@@ -244,9 +244,7 @@ static bool end(struct trigger *trigger, const struct probe_event *event, uint64
 
 	while (depth && thread->open[depth - 1].sp != event->sp)
 		depth--;
-	/*
-	 * No call has ended: this was a jump to an unknown target within the function.
-	 */
+	/* No call has ended: the event was a jump to an unknown target within the function. */
 	if (!depth)
 		return false;
 	thread->depth = depth - 1;
@@ -259,7 +257,7 @@ static bool end(struct trigger *trigger, const struct probe_event *event, uint64
 
 /*
  * Forget all calls that have not ended. An end after a loss must not be matched with a start before
- * the loss, because ends in between may be missing.
+ * the loss, because ends between the two may be missing.
  */
 static void forget_all(struct trigger *trigger, uint64_t until)
 {
@@ -271,9 +269,7 @@ static void forget_all(struct trigger *trigger, uint64_t until)
 		trigger->unsure = until;
 }
 
-/*
- * Return whether the event makes a call trigger a snapshot; @from is set to the start of the call.
- */
+/* Return whether the event makes a call trigger a snapshot; set @from to the start of the call. */
 static bool is_hit(struct trigger *trigger, const struct probe_event *event, uint64_t *from)
 {
 	*from = event->time;

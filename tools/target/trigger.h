@@ -15,9 +15,7 @@
 #include "program.h"
 #include "ticks.h"
 
-/*
- * Interval in nanoseconds at which the probes are read. Events are handled when they are this old.
- */
+/* Interval in nanoseconds at which the probes are read, and the age at which events are handled. */
 #define TRIGGER_PERIOD	1000000
 
 /**
@@ -28,7 +26,8 @@
  *		calls are numbered in the order in which they ended
  * @tid:	thread that made the call
  * @limit:	time limit of --slower-than in nanoseconds
- * @from, @to: start and end of the call in nanoseconds of CLOCK_MONOTONIC; @to only if @slow is set
+ * @from, @to: start and end of the call in nanoseconds of CLOCK_MONOTONIC; @to is set only if @slow
+ *		is set
  * @last:	set if the file contains the ring at the program's end
  */
 struct trigger_hit {
@@ -45,23 +44,23 @@ struct trigger_hit {
 struct trigger_thread;
 
 /**
- * struct trigger - state of option --trigger or --slower-than
+ * struct trigger - state of the option --trigger or --slower-than
  * @function:	the function, or NULL if the option was not given
  * @slow:	set for --slower-than, clear for --trigger
  * @limit:	N of --trigger, or TIME of --slower-than in nanoseconds
- * @waits:	set if no object loaded so far has the function, so there are no probes
+ * @waits:	set if no loaded object has the function, so there are no probes
  * @looked:	number of loaded objects that do not have the function, if @waits is set
- * @refused:	set if an object has the function, but it could not be probed
+ * @refused:	set if an object has the function, but the function could not be probed
  * @probes:	probes of the function
  * @calls:	number of calls that began
  * @ended:	number of calls that ended, if @slow is set
  * @longest:	duration of the longest call that ended, in nanoseconds
- * @unsure:	time until which events were lost, or not all probes were set
+ * @unsure:	time up to which events were lost or some probes were not set
  * @hits:	number of calls that trigger a snapshot (hits)
  * @snapshots:	number of hits with a snapshot; counted by the caller
  * @failed:	number of hits whose snapshot could not be written; counted by the caller
  * @early:	number of hits that began before the previous snapshot was written
- * @thread:	the @threads threads, with their calls that have not ended
+ * @thread:	the @threads threads, with the calls that have not ended
  */
 struct trigger {
 	char			*function;
@@ -93,8 +92,8 @@ int trigger_set_slower(void *at, const struct cli_option *option, const char *va
 
 /**
  * trigger_open() - probe the function
- * @trigger:	the trigger; nothing happens if its option was not given
- * @program:	the program, which is searched for the function along with its shared objects
+ * @trigger:	the trigger; nothing is done if its option was not given
+ * @program:	the program; the function is searched in the program and its shared objects
  *
  * If there is no such function yet, but the program may load objects with dlopen(), probing is left
  * to trigger_see(). Return: 0, or -1 after printing an error.
@@ -102,7 +101,7 @@ int trigger_set_slower(void *at, const struct cli_option *option, const char *va
 int trigger_open(struct trigger *trigger, const struct program *program);
 
 /**
- * trigger_see() - probe the function if an object that was loaded later has it
+ * trigger_see() - probe the function if an object loaded after trigger_open() has it
  * @program:	the program, see trigger_open()
  * @objects:	all objects that have been loaded
  *
@@ -131,13 +130,13 @@ void trigger_read(struct trigger *trigger);
 bool trigger_next(struct trigger *trigger, pid_t pid, uint64_t until, uint64_t covered,
 		  struct trigger_hit *hit);
 
-/** trigger_unset() - return whether the function has no probes: it was not found or was refused */
+/** trigger_unset() - return whether the function, not found or refused, has no probes */
 static inline bool trigger_unset(const struct trigger *trigger)
 {
 	return trigger->waits || trigger->refused;
 }
 
-/** trigger_report() - print statistics of all snapshots, or only losses if @quiet is set */
+/** trigger_report() - print statistics on all snapshots, or only losses if @quiet is set */
 void trigger_report(const struct trigger *trigger, bool quiet);
 
 /**

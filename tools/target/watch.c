@@ -71,7 +71,7 @@ void watch_report(int error)
 	       strerror(error));
 }
 
-/* Return how long an event has been enabled; this time ends when its CPU goes offline. */
+/* Return how long an event has been enabled; this time stops when the event's CPU goes offline. */
 static uint64_t enabled(int fd)
 {
 	struct {
@@ -84,7 +84,7 @@ static uint64_t enabled(int fd)
 
 size_t watch_late(const struct watch *watch)
 {
-	/* Longer than a timer tick of any kernel. */
+	/* Longer than a timer tick on any kernel. */
 	struct timespec moment = { .tv_nsec = 20000000 };
 	const long online = sysconf(_SC_NPROCESSORS_ONLN);
 	uint64_t *before = calloc(watch->cpus + 1, sizeof(*before));
@@ -123,7 +123,7 @@ static void add_mapping(struct objects *objects, const struct perf_mapping *mapp
 			    mapping->offset);
 }
 
-/* Handle the start of a process; the same record also reports the start of a thread. */
+/* Handle the start of a process. Records of this type also report the start of a thread. */
 static void add_child(struct objects *objects, const struct perf_task *task)
 {
 	if (objects && task->pid != task->parent)
@@ -139,7 +139,7 @@ static void miss(struct watch *watch, struct objects *missed, uint64_t events)
 		watch->descendants->missed += events;
 }
 
-/* Keep @size bytes of a ring, which are one record, and append a NUL. */
+/* Keep the record of @size bytes in a ring, and append a NUL. */
 static void keep(struct watch *watch, const struct perf_event_mmap_page *page, uint64_t tail,
 		 size_t size, struct objects *missed)
 {
@@ -215,7 +215,7 @@ static void apply(struct watch *watch, const struct perf_event_header *header,
 /*
  * A process that moves to another CPU writes to another ring, so apply events in the order of their
  * times. Events that are not older than this call wait for the next call, because a ring that has
- * been read may receive an earlier event.
+ * already been read may still receive an event with an earlier time.
  */
 void watch_read(struct watch *watch, struct objects *(*objects_of)(void *context, pid_t pid),
 		void *context, struct objects *missed)
@@ -248,7 +248,7 @@ void watch_wait(struct watch *watch, const struct pollfd *also,
 	event[watch->cpus] = also ? *also : (struct pollfd){ .fd = -1 };
 	/*
 	 * Handle pending signals first, because pending events would delay their handling. After a
-	 * signal, return to the caller, which checks what has happened, such as the end of a child.
+	 * signal, return to the caller, which checks for events such as the end of a child.
 	 */
 	if (ppoll(NULL, 0, &now, mask) < 0)
 		return;

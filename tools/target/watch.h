@@ -19,7 +19,7 @@ struct perf_event_header;
 /**
  * struct watch_record - an event that has not been applied
  * @time:	its time
- * @order:	order of arrival, to sort events of the same time
+ * @order:	order of arrival, to sort events with the same time
  * @header:	perf's record, followed by a NUL
  */
 struct watch_record {
@@ -49,7 +49,8 @@ struct watch {
 /**
  * watch_open() - start watching all processes
  * @watch:	the result; needs watch_close(), even after an error
- * @seldom:	set to make watch_wait() return when a ring is filling up, not at the first event
+ * @seldom:	set to make watch_wait() return when a ring is filling up, instead of at the first
+ *		event
  * @mappings:	set if executable mappings are needed; otherwise perf writes no events for them
  * @names:	receives events about threads, or NULL
  * @descendants:	receives events about processes, or NULL
@@ -63,9 +64,9 @@ int watch_open(struct watch *watch, bool seldom, bool mappings, struct names *na
 void watch_report(int error);
 
 /**
- * watch_read() - apply the events since the last call, in the order of their times
- * @objects_of:	called with @context; returns the set to which the objects mapped by process
- *		@pid are added, or NULL to ignore them
+ * watch_read() - apply the events that arrived since the last call, in the order of their times
+ * @objects_of:	called with @context; returns the set to which the objects mapped by process @pid
+ *		are added, or NULL to ignore these objects
  * @missed:	set of objects whose @missed is increased by the number of missed events
  */
 void watch_read(struct watch *watch, struct objects *(*objects_of)(void *context, pid_t pid),
@@ -84,8 +85,8 @@ void watch_wait(struct watch *watch, const struct pollfd *also,
 /**
  * watch_late() - return the number of online CPUs that were not always watched
  *
- * Such a CPU was offline during watch_open(), or at some time since then: perf's events end when
- * their CPU goes offline.
+ * Such a CPU was offline during watch_open(), or at some time since then: a perf event ends when
+ * its CPU goes offline.
  */
 size_t watch_late(const struct watch *watch);
 

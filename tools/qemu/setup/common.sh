@@ -30,7 +30,7 @@ step() {
 	start=$SECONDS
 	printf '  %-52s ' "$label" >&2
 	(
-		# After the step, a remaining sleep must not keep this script's output open.
+		# A sleep that outlasts the step must not keep this script's output open.
 		while sleep 60 >/dev/null 2>&1; do
 			printf '[%d s] ' $((SECONDS - start)) >&2
 		done
@@ -60,7 +60,7 @@ digest() {
 }
 
 # version PACKAGE, source_version PACKAGE: print the newest version in the suite. Read all of apt's
-# output, because closing the pipe early would be reported as a failure.
+# output, because the pipeline fails if awk closes the pipe early.
 version() {
 	apt-cache "${aptopts[@]}" show "$1" |
 		awk '/^Version:/ && !v { v = $2 } END { print v }'
@@ -114,7 +114,7 @@ mirror() {
 	printf '%s\n' "${uri%/}"
 }
 
-# Age in minutes above which lists are fetched again.
+# Age in minutes above which package lists are fetched again.
 lists_age=1440
 
 apt_state_fresh() {
@@ -142,9 +142,8 @@ apt_update() {
 }
 
 # On some mirrors, an index is older than the signed Release file, sometimes for days. With
-# SIFIVE_TRACE_UNVERIFIED=yes, use the index for riscv64 without verifying it, and therefore also
-# the board's packages and its kernel's headers. Programs that run on this machine are still
-# verified.
+# SIFIVE_TRACE_UNVERIFIED=yes, use the index for riscv64 unverified, and with it the board's
+# packages and its kernel's headers. Programs that run on this machine are verified in any case.
 unverified_riscv64() {
 	local uri=$1 tree=$aptdir/unverified index
 	index=dists/$suite/main/binary-riscv64/Packages.xz

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# Shared by the scripts that fetch a tool for the board: its Debian riscv64 package, the shared
-# libraries that it loads, and their loader. The board's root contains neither libraries nor a
-# loader. Source common.sh first.
+# Shared by the scripts that fetch a tool for the board: the tool's Debian riscv64 package, the
+# shared libraries that it loads, and the libraries' loader. The board's root contains neither
+# libraries nor a loader. Source common.sh first.
 
 # guest_libraries PACKAGE: print the package's dependencies that contain libraries.
 guest_libraries() {

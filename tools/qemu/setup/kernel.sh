@@ -57,7 +57,8 @@ relocate_headers() {
 # that case, build modpost from the source.
 own_modpost() {
 	local kbuild=$out.tmp/root/usr/lib/linux-kbuild-$common o=$out.tmp/prepare
-	# modpost depends only on the target's byte order, so the package's program suits if it runs.
+	# modpost depends only on the target's byte order, so the package's modpost suits if it
+	# runs.
 	if "$kbuild/scripts/mod/modpost.real-lsb-64"; then return; fi
 	mkdir "$o"
 	cp "$out.tmp/headers/.config" "$o/.config"

@@ -77,7 +77,8 @@ granted() {
 	done
 }
 
-# prepare VARIANT COMPILER: configure the variant's tree, a copy of gcc's with its host programs.
+# prepare VARIANT COMPILER: configure the variant's tree, a copy of gcc's tree and its host
+# programs.
 prepare() {
 	local tree=$out.tmp/$1
 	[ "$1" = gcc ] || cp -a "$out.tmp/gcc" "$tree"
@@ -153,8 +154,7 @@ newer() {
 	[ -n "$1" ] && [ "$1" != "$last" ] && printf '%s\n' "$last" "$1" | sort -CV
 }
 
-# Prepare all kernels in all variants, except the stock kernel, which is prepared only for gcc and
-# clang.
+# Prepare every kernel in all variants, but the stock kernel only for gcc and clang.
 make_list() {
 	trees_of bookworm amd64 no-pmu rv32
 	suite=trixie version=$(cut -d' ' -f2 <(grep ^kernel "$stock/kernel.env")) \

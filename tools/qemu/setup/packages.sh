@@ -67,7 +67,7 @@ mapfile -t missing < <(missing_of "$@")
 [ ${#missing[@]} -gt 0 ] || exit 0
 
 # Print the name of a file whose existence means that this release lacks the missing packages. The
-# name depends on the package lists, so that the packages are looked up again when the lists change.
+# name depends on the package lists, so that changed lists are searched again.
 absent() {
 	printf '%s/absent-%s\n' "$cache" \
 		"$(digest "${missing[*]}" "$(stat -c %Y /var/lib/apt/lists)")"

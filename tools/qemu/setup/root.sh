@@ -31,9 +31,9 @@ unpack() {
 		"$suite" "$tmp/root" "$mirror"
 }
 
-# debootstrap verifies its mirror. If apt uses an unverified index (see common.sh), provide
-# debootstrap with a mirror that has this index, and put the packages into debootstrap's cache,
-# which it searches first.
+# debootstrap verifies its mirror. If apt uses an unverified index (see common.sh), give debootstrap
+# a mirror with this index, and put the packages into debootstrap's cache, which debootstrap
+# searches first.
 unpack_unverified() {
 	local index=main/binary-riscv64/Packages.xz tree=$aptdir/unverified from=$mirror
 	local release=$tree/dists/$suite path file

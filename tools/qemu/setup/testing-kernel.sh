@@ -45,7 +45,7 @@ beyond_compiler() {
 }
 
 # Replace /usr/src in the headers' makefile. Use the tree's modpost, which was built here, because
-# that of the kbuild package requires the suite's C library.
+# the kbuild package's modpost requires the suite's C library.
 fit_headers() {
 	local option
 	ln -s "root/usr/src/linux-headers-$release" "$out.tmp/headers"
