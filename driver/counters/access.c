@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * User-mode access to a session's counters: only for threads that have joined, and only
- * while they run on a hart where the session has counters.
+ * Gives user mode access to a session's counters: only threads that have joined can read them, and
+ * only while they run on a hart where the session has counters.
  *
- * The scounteren CSR of a hart determines which counters user mode can read. It must change at each
- * context switch, so the driver creates an event of its own PMU for each thread that joins: perf
- * adds the event when the thread is scheduled in, deletes it when the thread is scheduled out, and
- * removes it on exit and exec. perf creates and frees events under its own locks, and also holds
- * these when it calls this PMU. The driver therefore creates and frees events without the system's
- * lock.
+ * The scounteren CSR of a hart determines which counters user mode can read. The register must
+ * change at each context switch, so the driver creates an event of its own PMU for each thread that
+ * joins: perf adds the event when the thread is scheduled in, deletes it when the thread is
+ * scheduled out, and removes it on exit and exec. perf creates and frees events under its own
+ * locks, and also holds these locks when it calls the driver's PMU. The driver therefore creates
+ * and frees events without the system's lock.
  *
  * With per-thread counts, a thread also has a slot in pages mapped to user mode. The slot holds the
  * offset to add to each of the hart's counters.
@@ -142,7 +142,7 @@ static int thread_runs(struct perf_event *event, int flags)
 	struct sft_thread *t = event->overflow_handler_context;
 	struct here *h = this_cpu_ptr(&here);
 
-	/* A thread that has left and rejoined may also have its previous event. */
+	/* After a thread has left and rejoined, its previous event may also exist. */
 	if (!READ_ONCE(t->live))
 		return 0;
 	end_here(h);
@@ -214,7 +214,7 @@ static void release_left(struct work_struct *work)
 
 static DECLARE_WORK(release_work, release_left);
 
-/* Free the thread's slot. Its event is released later, without the system's lock. */
+/* Free the thread's slot. The thread's event is released later, without the system's lock. */
 static void leave(struct sft_thread *t)
 {
 	WRITE_ONCE(t->live, false);

@@ -27,7 +27,7 @@
 #include "record.h"
 
 /*
- * Maximum plausible size of a frame in bytes: a larger one means that the value is not a frame
+ * Maximum plausible size of a frame in bytes: a larger frame means that the value is not a frame
  * pointer.
  */
 #define FRAME_MAX	SZ_1M
@@ -55,7 +55,7 @@ static bool is_frame(unsigned long fp, unsigned long below)
 }
 
 /*
- * Read the frame at *@fp, and set *@fp to the caller's frame pointer, or 0 if there is none.
+ * Read the frame at *@fp, and set *@fp to the caller's frame pointer, or 0 if there is no caller.
  * Returns the return address, or 0 if the frame cannot be read.
  */
 static unsigned long unwind(unsigned long *fp)
@@ -205,8 +205,8 @@ static void add_kernel_callers(struct callers *list, const struct pt_regs *regs)
 }
 
 /*
- * Return the thread's current or saved user-mode registers, or NULL if it has none. A thread has
- * none during execve(), because the saved registers are still those of the previous program.
+ * Return the thread's current or saved user-mode registers, or NULL if there are none. Returns NULL
+ * during execve(), because the saved registers are then the previous program's.
  */
 struct pt_regs *sft_record_registers(struct pt_regs *regs)
 {

@@ -128,9 +128,9 @@ static void note_here(void *arg)
 
 /*
  * Return whether a counter is still running undisturbed. A counter that another user has restarted
- * is below its last value, or about half its range above that value, because perf starts counters
- * there. Firmware counters are only read: sft_sbi_runs() does not work for them, because OpenSBI
- * does not refuse to start one that is running.
+ * is below its last value, or above that value by about half the counter's range, because perf
+ * starts counters there. Firmware counters are only read: sft_sbi_runs() does not work for them,
+ * because OpenSBI does not refuse to start one that is running.
  */
 static void check_here(void *arg)
 {
@@ -244,7 +244,9 @@ static int take(const struct sft_counter *c)
 	return 0;
 }
 
-/* Add an event to those that take turns. Returns whether an earlier event has taken its counter. */
+/*
+ * Add an event to those that take turns. Returns whether an event added before it uses its counter.
+ */
 static bool add_turned(const struct sft_counter *c)
 {
 	const bool taken = sft_counters.turning & BIT(c->counter);
@@ -257,8 +259,8 @@ static bool add_turned(const struct sft_counter *c)
 }
 
 /*
- * Take the chosen counters. If another user has taken one since they were chosen, exclude that
- * counter and choose again.
+ * Take the chosen counters. If another user has taken a chosen counter in the meantime, exclude
+ * that counter and choose again.
  */
 static int take_chosen(struct sft_choice *ch, bool turns, u32 *failed, struct sft_why *why)
 {
@@ -392,9 +394,9 @@ static int no_firmware(u32 at, struct sft_why *why)
 }
 
 /*
- * Take a firmware counter; each of them can count any firmware event. OpenSBI counts an event on
- * the first counter that is configured for it, so the session takes the first counters, which perf
- * cannot displace.
+ * Take a firmware counter; each firmware counter can count any firmware event. OpenSBI counts an
+ * event on the first counter that is configured for it, so the session takes the first counters,
+ * which perf cannot displace.
  */
 static int take_firmware(struct sifive_trace_event *ev, u32 at, struct sft_why *why)
 {
@@ -423,7 +425,7 @@ static int take_firmware(struct sifive_trace_event *ev, u32 at, struct sft_why *
 	return 0;
 }
 
-/* Events without a CSR are numbered after the others have been assigned counters. */
+/* Events without a CSR are numbered after all other events have been assigned counters. */
 static bool has_csr(const struct sifive_trace_event *ev)
 {
 	return !(ev->flags & SIFIVE_TRACE_EVENT_OF_SAMPLES) && !sft_is_firmware(ev);
@@ -550,7 +552,8 @@ int sft_counters_query(struct sifive_trace_query *query, struct sft_why *why)
 
 /*
  * Record that a counter has stopped counting on a CPU. Only the reason for the first loss is kept
- * for the report. After the loss of one firmware counter, the others may miss events.
+ * for the report. After the loss of one firmware counter, the other firmware counters may miss
+ * events.
  */
 static void lose(const struct sft_counter *c, unsigned int cpu, const char *why)
 {
@@ -610,8 +613,8 @@ static void check_cpu(unsigned int cpu)
 }
 
 /*
- * Detect counters that were stopped, moved or reassigned, and save the current
- * values of the others, which may be lost later.
+ * Detect counters that were stopped, moved or reassigned. Save the current value of each other
+ * counter, because that counter may be lost later.
  */
 void sft_counters_check(struct sft_why *why)
 {

@@ -138,7 +138,8 @@ struct sft_switches {
 };
 
 /**
- * struct sft_pids - the processes that START records: its caller, or those named by the caller
+ * struct sft_pids - the processes that START records: its caller, or the processes that the caller
+ * named
  * @users:	number of references to the list
  * @named:	START's caller has named the processes, so they may belong to other users
  * @count:	number of processes
@@ -219,7 +220,7 @@ extern struct sft_probes sft_probes;
 extern struct sft_sampling sft_sampling;
 extern struct sft_switches sft_switches;
 
-/* Return the mask of the counters that the kernel's records contain. */
+/* Return the mask of the counters in the kernel's records. */
 static inline u32 sft_counters_recorded(void)
 {
 	return sft_counters.mask | sft_counters.sampled | sft_counters.firmware;
@@ -369,7 +370,7 @@ void sft_sampling_exit(void);
 
 /*
  * Return whether the kernel may store to an encoder whose stream ends in @owner's sink. It must not
- * if the sink is full or has failed, or if stores to the sink wait.
+ * if the sink is full or has failed, or if stores to the sink must wait.
  */
 static inline bool sft_sampling_has_room(const struct sft_encoder *e,
 					 const struct sft_component *owner)
@@ -386,7 +387,9 @@ void sft_probes_remove(struct sft_probe *probe, unsigned int count, bool (*wante
 void sft_probes_forget(void);
 void sft_probes_own(struct sft_pids *processes);
 
-/* Return a thread's id in the pid namespace of START's caller, or 0 if it has none there. */
+/*
+ * Return a thread's id in the pid namespace of START's caller, or 0 if the thread has no id there.
+ */
 static inline pid_t sft_probes_id(struct task_struct *task)
 {
 	struct pid_namespace *ids = READ_ONCE(sft_probes.ids);

@@ -16,8 +16,7 @@
 #define KINDS	2
 
 /**
- * struct faults - the events of a CPU
- * @event:	perf events for minor faults and for major faults
+ * struct faults - a CPU's events @event: perf events for minor faults and for major faults
  * @offline:	number of times that the CPU went offline, which ends its events
  * @made:	value of @offline when the events were created
  */
@@ -67,7 +66,7 @@ static int make(struct perf_event **event, unsigned int cpu, perf_overflow_handl
 	return 0;
 }
 
-/* Return whether the page faults of a CPU are reported. Called with the system locked. */
+/* Return whether page faults on a CPU are reported. Called with the system locked. */
 bool sft_faults_seen(unsigned int cpu)
 {
 	const struct faults *f = per_cpu_ptr(&faults, cpu);
@@ -75,13 +74,13 @@ bool sft_faults_seen(unsigned int cpu)
 	return f->event[0] && f->made == f->offline;
 }
 
-/* Record that the events of a CPU have ended. Called with the system locked. */
+/* Record that a CPU's events have ended. Called with the system locked. */
 void sft_faults_end(unsigned int cpu)
 {
 	per_cpu_ptr(&faults, cpu)->offline++;
 }
 
-/* Create the events of a CPU, unless they exist or the CPU is offline. */
+/* Create a CPU's events, unless they exist or the CPU is offline. */
 static int add(unsigned int cpu, perf_overflow_handler_t handler)
 {
 	struct faults *f = per_cpu_ptr(&faults, cpu);

@@ -106,10 +106,9 @@ bool sft_sbi_runs(unsigned long index)
 }
 
 /*
- * Configure a free counter for an event and start it at @value. Firmware
- * configures a fixed counter for every caller, even while the counter is in
- * use, and also offers it when another counter of the same event is in use. Therefore, never
- * request a counter that is running.
+ * Configure a free counter for an event and start it at @value. Firmware configures a fixed counter
+ * for every caller, even while the counter is in use, and also offers a fixed counter when another
+ * counter for the same event is in use. Therefore, never request a counter that is running.
  */
 long sft_sbi_take(const struct sft_counter *c, u64 value)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Instruction trace of threads: probes on the scheduler's tracepoints turn it on
- * when a traced thread is switched in, and off when an untraced one is. An inherited
- * perf event would not work, because perf switches between threads with the same
- * events by swapping their contexts, without calling the PMU.
+ * Instruction trace of threads: probes on the scheduler's tracepoints turn tracing on when a traced
+ * thread is switched in, and off when an untraced thread is. An inherited perf event would not
+ * work, because perf switches between threads with the same events by swapping their contexts,
+ * without calling the PMU.
  *
  * A hart's encoder is accessed only on that hart, with interrupts disabled.
  */
@@ -49,9 +49,7 @@ static bool is_wanted(struct task_struct *task)
 	       (!READ_ONCE(until_exec) && sft_processes_have(&traced, task_tgid(task)));
 }
 
-/*
- * Called while this hart runs thread @now, or 0 if it is not traced, before it switches to @task.
- */
+/* Called before this hart switches to @task from thread @now, which is 0 if it is not traced. */
 static void trace(struct hart *h, pid_t now, struct task_struct *task)
 {
 	bool wanted = is_wanted(task);
@@ -103,7 +101,7 @@ static void executed(void *unused, struct task_struct *task, pid_t old,
 	local_irq_restore(flags);
 }
 
-/* These probes run first, so the record of a context switch follows the end of the part. */
+/* These probes run first, so a context-switch record follows the end of the part. */
 static struct sft_probe probes[] = {
 	{ .name = "sched_switch", .function = switched, .first = true },
 	{ .name = "sched_process_fork", .function = forked },

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counts of each sampled thread, joined or not, since its last sample. A perf event on
- * each CPU reports context switches. At each one, the counters' increments since the
+ * Keeps the counts of each sampled thread, joined or not, since the thread's last sample. A perf
+ * event on each CPU reports context switches. At each one, the counters' increments since the
  * previous switch are added to the counts of the thread that stops running.
  *
- * perf's per-thread events cannot do this, because perf leaves inherited events on the
+ * perf's per-thread events cannot provide such counts, because perf leaves inherited events on the
  * CPU when the next thread has the same set.
  */
 
@@ -36,7 +36,8 @@ struct own {
 
 /**
  * struct table - all sampled threads that have not exited
- * @lock:	lock of the lists; the CPU on which a thread is running owns its counts
+ * @lock:	protects the lists; only the CPU on which a thread is running accesses the thread's
+ *		counts
  * @list:	threads, by hash
  * @free:	unused entries
  * @own:	the entries
@@ -159,7 +160,7 @@ static void switched(struct perf_event *event, struct perf_sample_data *data,
 
 /*
  * Copy the running thread's counts since its last sample to @count, by counter, and reset them.
- * Returns false if they are unknown. Called with interrupts disabled.
+ * Returns false if the counts are unknown. Called with interrupts disabled.
  */
 bool sft_own_take(u64 *count)
 {

@@ -8,8 +8,8 @@
  *
  * Locking: all functions here are called with the system locked, even from the callback of a CPU
  * that goes offline, which holds the CPU hotplug lock. Creating an event takes the hotplug lock if
- * it enables a static key. CPU events without task, cgroup and branch stack enable none; events of
- * tasks must not be created with the system locked.
+ * the event enables a static key. A CPU event without a task, cgroup or branch stack enables no
+ * static key; task events must not be created with the system locked.
  */
 
 #include <linux/cred.h>
@@ -93,7 +93,7 @@ struct perf_event *sft_idle_event(unsigned int cpu)
 
 /*
  * Count on a fixed counter, starting at @value; 0 means perf's own start value. A pinned event can
- * be created while another one holds the counter, but then does not count.
+ * be created while another event holds the counter, but the new event then does not count.
  */
 int sft_pinned_take(unsigned int cpu, const struct sft_counter *c, u64 value)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Shared by the probes of the scheduler's tracepoints: registration, the processes that START
+ * Code shared by the probes on the scheduler's tracepoints: registration, the processes that START
  * records, and thread ids in the pid namespace of START's caller. Probes are registered and
  * unregistered without the system's lock, because both wait for CPU hotplug.
  */
@@ -70,8 +70,8 @@ int sft_probes_add(struct sft_probe *probe, unsigned int count, struct sft_why *
 }
 
 /*
- * Called by START with the system locked: check that all probes are registered. If one is not,
- * another thread's @call has stored a setting, but has not registered its probes yet.
+ * Called by START with the system locked: check that all probes are registered. If a probe is not
+ * registered, another thread's @call has stored a setting, but has not registered its probes yet.
  */
 int sft_probes_check(const struct sft_probe *probe, unsigned int count, const char *call,
 		     struct sft_why *why)

@@ -212,7 +212,7 @@ int sft_processes_own(struct sft_processes *set, const struct sft_pids *processe
 	sft_processes_forget(set);
 	set->added = processes->count;
 	WRITE_ONCE(set->first, get_pid(processes->process[0]));
-	/* Pairs with the address dependency of the reader. */
+	/* Pairs with the address dependency in the reader. */
 	smp_store_release(&set->entry, entry);
 	return 0;
 }

@@ -40,7 +40,7 @@ static void put_definition(const struct sft_stream *s,
 }
 
 /*
- * Write a header, and set the previous values to those that it defines. @now contains the counters'
+ * Write a header, and set the previous values to those in the header. @now contains the counters'
  * values, by number.
  */
 void sft_record_header(struct sft_stream *s, const u64 *now)

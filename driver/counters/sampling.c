@@ -4,9 +4,9 @@
  * The handler stores the thread's address and counts to a dedicated stimulus register of the hart's
  * encoder.
  *
- * A hart's stream is accessed only on that hart, with interrupts disabled. Events are
- * created after START and released after STOP without the system's lock, because perf
- * holds its own locks around both.
+ * A hart's stream is accessed only on that hart, with interrupts disabled. Events are created after
+ * START and released after STOP without the system's lock, because perf takes its own locks for
+ * both.
  */
 
 #include <linux/bitfield.h>
@@ -29,14 +29,13 @@
 /**
  * struct hart - the stream of one hart
  * @stream:	state of the stream
- * @encoder:	encoder of the hart
- * @owner:	the component with the sink of this stream
+ * @encoder:	the hart's encoder @owner: the component whose sink receives this stream
  * @on:		records are written
  * @begun:	the stream has a header in this capture
  * @flags:	SIFIVE_TRACE_SAMPLING_*
  * @samples:	number of records written since CONFIG
  * @lost:	number of records that could not be written
- * @sum:	sum of per-thread counts, and of the sampling event's, by counter
+ * @sum:	sums of the per-thread counts and of the sampling event's counts, by counter
  */
 struct hart {
 	struct sft_stream stream;
@@ -91,9 +90,9 @@ static u64 width_mask(unsigned int n)
 }
 
 /*
- * Read this CPU's counters, by number; returns false if one cannot be read. With per-thread counts,
- * a stream contains records of many threads, so each record adds its thread's counts since that
- * thread's last record.
+ * Read this CPU's counters, by number; returns false if a counter cannot be read. With per-thread
+ * counts, a stream contains records of many threads, so each record adds its thread's counts since
+ * that thread's last record.
  */
 static bool read_counters(struct hart *h, u64 *now)
 {
@@ -146,7 +145,7 @@ static void add_sampled(struct hart *h, struct perf_event *event, u64 *now)
 }
 
 /*
- * Return whether a sample of a thread in execve(), without user-mode registers, has kernel
+ * Return whether a sample taken during execve(), when there are no user-mode registers, has kernel
  * addresses.
  */
 static bool has_kernel_part(const struct hart *h, const struct pt_regs *at)
@@ -266,7 +265,7 @@ static int keep(struct sft_following *to, struct perf_event *event)
 	}
 	f->event = event;
 	list_add(&f->node, &to->list);
-	/* When events are re-created, those that find no counter do not end sampling. */
+	/* When events are re-created, sampling continues even if some of them find no counter. */
 	return sft_perf_failed(f->event) && !to->flags ? -EBUSY : 0;
 }
 
@@ -372,8 +371,7 @@ static void unfollow_switches(void)
 
 /*
  * Called before the first sample if there are per-thread counts: create an event on each online
- * CPU. Only counts on the CPUs of the capture are assigned to threads, but threads can exit on any
- * CPU.
+ * CPU. Only counts on the capture's CPUs are assigned to threads, but threads can exit on any CPU.
  */
 static int follow_switches(struct sft_following *to)
 {
@@ -639,8 +637,8 @@ static void end_here(void *unused)
 
 /*
  * Return whether samples contain data that the session's user may not read: kernel addresses, or
- * words of other users' stacks, which a list of callers can also contain. A child can be another
- * user's process, because it can execute a set-user-ID program.
+ * words of other users' stacks. A list of callers can also contain such words. A child can be
+ * another user's process, because it can execute a set-user-ID program.
  */
 static bool exposes(u32 flags)
 {

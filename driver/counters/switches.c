@@ -24,8 +24,7 @@
 /**
  * struct hart - the stream of one hart
  * @stimulus:	the register
- * @encoder:	encoder of the hart
- * @owner:	the component with the sink of this stream
+ * @encoder:	the hart's encoder @owner: the component whose sink receives this stream
  * @on:		records are written
  * @unseen:	other harts write records, but this one does not
  * @gap:	BEGIN must precede the next record: records were lost, or the stream begins
@@ -34,7 +33,8 @@
  * @written:	number of records written since CONFIG
  * @lost:	number of records that could not be written
  * @elsewhere:	number of times that one of the session's threads began to run while @unseen was set
- * @wakeups:	number of times that this hart woke one of these threads while @unseen was set
+ * @wakeups:	number of times that this hart woke one of the session's threads while @unseen was
+ *		set
  */
 struct hart {
 	void __iomem *stimulus;
@@ -288,7 +288,7 @@ static bool has_faults(void)
 	return sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_FAULTS;
 }
 
-/* Record only faults of threads whose switch-in has been recorded, as for system calls. */
+/* Record a fault only if the thread's switch-in has been recorded, as for system calls. */
 static void faulted(struct perf_event *event, struct perf_sample_data *data,
 		    struct pt_regs *regs)
 {
@@ -378,7 +378,7 @@ bool sft_switches_undo(const struct sifive_trace_switches *arg)
 	return false;
 }
 
-/* Set up the records of context switches for the captures that follow. */
+/* Set up context-switch records for the captures that follow. */
 int sft_switches_set(const struct sifive_trace_switches *arg, struct sft_why *why)
 {
 	if (arg->channel != SIFIVE_TRACE_SWITCHES_OFF &&
@@ -479,8 +479,9 @@ static void see_faults(struct work_struct *work)
 static DECLARE_WORK(see_work, see_faults);
 
 /*
- * Return whether records contain addresses of other users' processes: faults do, and results of
- * system calls can. A child can be such a process, because it can execute a set-user-ID program.
+ * Return whether records contain addresses of other users' processes: page-fault records do, and
+ * system-call results can. A child can be another user's process, because it can execute a
+ * set-user-ID program.
  */
 static bool exposes(u32 flags)
 {

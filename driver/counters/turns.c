@@ -6,10 +6,10 @@
  *
  * The upper bits of each count contain its turn (SIFIVE_TRACE_TURN_BITS), because the counter
  * starts at that value. A record therefore needs no extra instruction, and is correct even if the
- * turn changes between two of its reads. The reader needs no information about the order of changes
- * and records. A timer interrupt changes the turn. The interrupt does not restart a thread's
- * restartable sequence, so its handler must not change the thread's offsets. It sets the counters
- * to match them instead.
+ * turn changes while the counters are being read. The reader needs no information about the order
+ * of changes and records. A timer interrupt changes the turn. The interrupt does not restart a
+ * thread's restartable sequence, so its handler must not change the thread's offsets. Instead, the
+ * handler sets the counters to match the offsets.
  */
 
 #include <linux/hrtimer.h>
@@ -147,7 +147,7 @@ static enum hrtimer_restart over(struct hrtimer *timer)
 /*
  * Called when a thread that has joined begins to run here. @own: the thread's turns, or NULL to use
  * the hart's turns. The thread adds @offset to the counters until sft_turns_end(); the caller sets
- * it after this call, to continue the thread's counts. Called with interrupts disabled.
+ * @offset after this call, to continue the thread's counts. Called with interrupts disabled.
  */
 void sft_turns_begin(struct sft_turn *own, const u64 *offset)
 {
@@ -178,7 +178,7 @@ void sft_turns_end(void)
 	left = ktime_to_ns(hrtimer_get_remaining(&h->timer));
 	/* hrtimer_cancel() cannot deadlock, because the timer's function runs only on this CPU. */
 	hrtimer_cancel(&h->timer);
-	/* Otherwise, the timer might never expire for a thread whose runs are all very short. */
+	/* Without this, the timer might never expire for a thread whose runs are all very short. */
 	if (left < LEAST_NS) {
 		next(h);
 		left = 0;

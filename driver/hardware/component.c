@@ -308,8 +308,8 @@ static int switch_on(struct sft_component *c)
 }
 
 /*
- * Identify the hardware, and stop a component that another kernel may have left running. A
- * component must be active to show its prescales and instruction modes, but nothing needs to be
+ * Identify the hardware, and stop a component that another kernel may have left running. Prescales
+ * and instruction modes can be found only while the component is active, but nothing needs to be
  * enabled.
  */
 static int identify(struct sft_component *c)

@@ -77,7 +77,7 @@ int sft_encoder_start(struct sft_encoder *e, struct sft_why *why)
 }
 
 /*
- * Stop tracing, then flush the queue. Each write clears stallOrOverflow, so read it first. An
+ * Stop tracing, then flush the queue. Each write clears stallOrOverflow, so read that bit first. An
  * encoder that a program has reset has an empty queue and ignores the write.
  */
 int sft_encoder_stop(struct sft_encoder *e, struct sft_why *why)

@@ -154,10 +154,7 @@ static void check_changed(struct sft_component *c)
 		note_change(c, found.name);
 }
 
-/*
- * If an encoder's stream has ended, only components downstream can have failed
- * since.
- */
+/* If an encoder's stream has ended, only components downstream of it can have failed since then. */
 static void check_encoder(struct sft_encoder *e)
 {
 	if (is_live(&e->c)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Instruction trace of an encoder: finds its modes, and turns it on and off for
- * the thread that is running on its hart.
+ * Instruction trace of an encoder: finds the encoder's modes, and turns the trace on and off for
+ * the thread that is running on the hart.
  */
 
 #include <linux/bitfield.h>
@@ -101,8 +101,8 @@ int sft_instruction_check(const struct sft_encoder *e, u32 mode, struct sft_why 
 }
 
 /*
- * Return the enabled stimulus registers of an encoder: the channels, and the one for Ownership
- * messages.
+ * Return an encoder's enabled stimulus registers: those of the channels, and the register for
+ * Ownership messages.
  */
 u32 sft_instruction_stimulus(const struct sft_capture *cap)
 {

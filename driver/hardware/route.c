@@ -22,8 +22,8 @@ static u64 usable_encoders(void)
 }
 
 /*
- * Find the component whose sink of this kind receives an encoder's trace: the last one
- * on its route, so that as many encoders as possible share a sink. Returns NULL if there
+ * Find the component whose sink of this kind receives an encoder's trace: the last such component
+ * on the encoder's route, so that as many encoders as possible share a sink. Returns NULL if there
  * is none.
  */
 static struct sft_component *destination(struct sft_encoder *e, u32 kind)
@@ -88,7 +88,7 @@ struct sft_sink *sft_route_sink(const struct sft_component *owner)
 	return NULL;
 }
 
-/* Only a timestamp unit with a clock can have a prescaler, and some do not have one. */
+/* Only a timestamp unit with a clock can have a prescaler, and some such units have none. */
 static int check_prescale(struct sft_encoder *e,
 			  const struct sifive_trace_config *config, struct sft_why *why)
 {

@@ -120,7 +120,7 @@ static int aim(struct sft_sink *s, u32 wp, struct sft_why *why)
 
 /*
  * Return whether the sink belongs to an encoder whose stream has ended. The end position was saved
- * at that time, because the encoder may have lost its registers with the CPU.
+ * when the stream ended, because the encoder may have lost its registers with the CPU.
  */
 static bool has_ended(const struct sft_sink *s)
 {
@@ -291,7 +291,7 @@ static size_t put_words(const struct sft_sink *s, u8 to[SFT_ERRORS_MAX])
 	return whole;
 }
 
-/* Check that a stopped sink in memory has room for Error messages, and for more after them. */
+/* Check that a stopped sink in memory has room for Error messages, and for trace after them. */
 int sft_sink_check_room(const struct sft_sink *s, struct sft_why *why)
 {
 	u8 errors[SFT_ERRORS_MAX];

@@ -143,7 +143,7 @@ static u64 read_time(const struct sft_component *c, u64 *time, ktime_t *now)
 	return ktime_to_ns(ktime_sub(*now, before));
 }
 
-/* Return the clock of a captured encoder, or NULL if it has none. */
+/* Return the clock of an encoder in the capture, or NULL if the encoder has none. */
 static struct sft_component *captured_clock(struct sft_encoder *e)
 {
 	return sft_route_has(e) && sft_component_reachable(&e->c) ? sft_timestamp_master(e) : NULL;
@@ -204,8 +204,8 @@ static bool has_several_clocks(void)
 }
 
 /*
- * Start the clocks of several clusters together, so that times of all encoders
- * are comparable. The time of a clock that cannot be reset does not change.
+ * Start the clocks of several clusters together, so that times from all encoders are comparable.
+ * The time of a clock that cannot be reset does not change.
  */
 void sft_timestamp_align(void)
 {
@@ -243,7 +243,9 @@ void sft_timestamp_measure(struct sft_component *c, u32 prescale)
 	c->ts_measured = true;
 }
 
-/* Return the ticks per second in an encoder's messages, or 0 if unknown. */
+/*
+ * Return the rate of the timestamps in an encoder's messages in ticks per second, or 0 if unknown.
+ */
 u64 sft_timestamp_hz(struct sft_encoder *e, u32 prescale)
 {
 	struct sft_component *master = sft_timestamp_master(e);

@@ -7,8 +7,8 @@
 #include "common.h"
 
 /*
- * Store the reason for a failure; the first one is kept. @why may be NULL.
- * Returns @err, for use in a return statement.
+ * Store the reason for a failure; only the first reason is kept. @why may be NULL. Returns @err,
+ * for use in a return statement.
  */
 int sft_fail(struct sft_why *why, int err, const char *fmt, ...)
 {

@@ -173,7 +173,7 @@ static bool is_at_end(const struct sft_component *c)
 	return s && sft_sink_full(s);
 }
 
-/* Start the funnel with the sink first, because a stopped funnel drops messages. */
+/* Start the funnels from the sink upstream, because a stopped funnel drops messages. */
 int sft_capture_start_funnels(struct sft_why *why)
 {
 	unsigned int level, levels = sft_topology_count(&sft_hw.funnels);
@@ -188,7 +188,7 @@ int sft_capture_start_funnels(struct sft_why *why)
 	return ret;
 }
 
-/* Stop the funnel with the sink last, after all components upstream of it. */
+/* Stop each funnel after all components upstream of it. */
 int sft_capture_stop_funnels(struct sft_why *why)
 {
 	unsigned int level = sft_topology_count(&sft_hw.funnels);

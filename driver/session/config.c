@@ -93,8 +93,8 @@ static int fill(const struct sft_sink *s, struct sft_why *why)
 }
 
 /*
- * Overwrite old data, because a program that maps the encoder's page can read
- * its SRAM. Only trace messages can be written to an SRAM.
+ * Overwrite old data, because a program that maps an encoder's page can read the encoder's SRAM.
+ * Only trace messages can be written to an SRAM.
  */
 static int erase_sram(struct sft_why *why)
 {

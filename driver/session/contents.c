@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The bytes of a capture: their number, state and copies. All functions here
- * are called with the system locked.
+ * Counts, describes and copies the captured bytes. All functions here are called with the system
+ * locked.
  */
 
 #include "session.h"
 
-/* Return the flag of a sink that has reached its end: a ring has wrapped, others are full. */
+/*
+ * Return the flag for a sink that has reached its end: a ring has wrapped, any other sink is full.
+ */
 static u32 sink_end(const struct sft_sink *s)
 {
 	if (sft_sink_full(s))
@@ -78,7 +80,10 @@ void sft_capture_describe(struct sifive_trace_sink *out)
 	strscpy_pad(out->name, sft_name(s->owner), sizeof(out->name));
 }
 
-/* Report readings of the clock of sink number @out->index: at START, and now or at the stop. */
+/*
+ * Report two readings of the clock for sink number @out->index: one at START, and one now or at the
+ * stop.
+ */
 void sft_capture_describe_clock(struct sifive_trace_sink *out)
 {
 	struct sft_sink *s = &sft_hw.capture.sink[out->index];

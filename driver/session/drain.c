@@ -2,9 +2,9 @@
 /*
  * Drained captures: read() returns the bytes of a running ring once and in order. The hardware has
  * no interrupt for this, so delayed work follows the write pointer. The work stops if only programs
- * write to the sinks and they have written nothing for a while. Their next store restarts it. All
- * functions here are called with the system locked, except sft_drain_crowded(), _look() and
- * _resume().
+ * write to the sinks and they have written nothing for a while. The next store by a program
+ * restarts the work. All functions here are called with the system locked, except
+ * sft_drain_crowded(), _look() and _resume().
  */
 
 #include <linux/ktime.h>
@@ -114,7 +114,7 @@ static void lose(struct drain *d, u64 bytes)
 
 /*
  * Called when the hardware may have overwritten the whole ring: since the last check, it has
- * written @step bytes, or a whole ring more.
+ * written @step bytes, or @step bytes plus a whole ring.
  */
 static void lapped(struct drain *d, size_t step)
 {
@@ -227,7 +227,7 @@ static bool may_rest(bool fresh, bool idle)
 	else if (idle)
 		return true;
 	else if (time_after(jiffies, READ_ONCE(busy) + IDLE) && only_programs_write())
-		/* Check once more, for stores made shortly before. */
+		/* Check once more, for stores made since this check. */
 		sft_mapping_set_idle();
 	return false;
 }
@@ -322,7 +322,7 @@ void sft_drain_look(void)
 }
 
 /*
- * Called before stores that may be the first, so that the session does not become idle immediately.
+ * Called before what may be the first store, so that the session does not become idle immediately.
  */
 void sft_drain_resume(void)
 {

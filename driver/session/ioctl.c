@@ -20,8 +20,8 @@
 #include "session.h"
 
 /*
- * Minimum size of a sink with WAIT, and with DROP. Programs are informed only some time after a
- * sink has become full that they must drop records. Until then, their stores do not wait.
+ * Minimum size of a sink with WAIT, and with DROP. Programs are informed that they must drop
+ * records only some time after a sink has become full. Until then, their stores do not wait.
  */
 #define LEAST_WAIT	SZ_64K
 #define LEAST_DROP	SZ_1M
@@ -87,7 +87,10 @@ static int check_config(const struct sifive_trace_config *config,
 	return sft_instruction_valid(config, why);
 }
 
-/* Check the caller, not the file, because another process may have passed the descriptor to it. */
+/*
+ * Check the caller, not the file, because another process may have passed the descriptor to the
+ * caller.
+ */
 static int need_perfmon(const char *what, struct sft_why *why)
 {
 	return perfmon_capable() ? 0 :

@@ -128,8 +128,8 @@ void sft_mapping_update(void)
 }
 
 /*
- * Called when a file joins or takes the session: unmap the page that has replaced its mappings of
- * an earlier session, so that they reach the hardware again.
+ * Called when a file joins or takes the session: unmap the page that has replaced the file's
+ * mappings of an earlier session, so that these mappings reach the hardware again.
  */
 void sft_mapping_renew(struct sft_file *file)
 {
@@ -183,7 +183,7 @@ void sft_mapping_gate(bool on)
 /* Remove the session's mappings. On return, programs cannot access the pages. */
 void sft_mapping_release(void)
 {
-	/* The thread of waiting.c is still running, and uses the owner while stores may wait. */
+	/* The thread in waiting.c is still running, and uses the owner while stores may wait. */
 	mutex_lock(&map_lock);
 	map.owner = NULL;
 	WRITE_ONCE(map.idle, false);
@@ -194,10 +194,10 @@ void sft_mapping_release(void)
 }
 
 /*
- * Called when the sinks of encoders in @full have no room: make stores to the pages of
- * encoders in @held wait, and no others. On return, no program can access those pages.
- * Called without the system's lock. While stores may wait, there is an owner, and map_lock
- * prevents its session from ending during the call.
+ * Called when the sinks of encoders in @full have no room: of all stores, only those to the pages
+ * of encoders in @held then wait. On return, no program can access those pages. Called without the
+ * system's lock. While stores may wait, there is an owner, and map_lock prevents its session from
+ * ending during the call.
  */
 void sft_mapping_hold(u64 full, u64 held)
 {
@@ -221,9 +221,9 @@ void sft_mapping_hold(u64 full, u64 held)
 }
 
 /*
- * Called when only programs can write to the sinks, and have not done so for a while: remove all
- * stimulus pages, so that the next store ends the idle state. A sink without room remains watched,
- * because programs may drop records rather than store.
+ * Called when only programs can write to the sinks, and no program has written for a while: remove
+ * all stimulus pages, so that the next store ends the idle state. A sink without room remains
+ * watched, because programs may drop records rather than store.
  */
 void sft_mapping_set_idle(void)
 {

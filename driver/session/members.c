@@ -160,7 +160,7 @@ bool sft_is_descendant(void)
 	return found;
 }
 
-/* Check that descriptor @fd refers to the session's file, or to a member's. */
+/* Check that descriptor @fd refers to the session's file or to a member's file. */
 static int check_descriptor(int fd, struct sft_why *why)
 {
 	struct file *filp = fget(fd);
@@ -198,7 +198,7 @@ static int may_join(const struct sft_file *file, int session, struct sft_why *wh
 
 /*
  * Create the page that replaces a file's mappings when its session has ended. In this page,
- * registers read as ready, and all sinks have room.
+ * registers read as ready, and all sinks appear to have room.
  */
 static int make_nowhere(struct sft_file *file)
 {

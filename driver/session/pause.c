@@ -26,9 +26,9 @@ int sft_capture_pause(struct sft_why *why)
 }
 
 /*
- * Continue after Error messages: data stored during the pause is missing, and records may have been
- * cut. Restore encoders first, because only a working encoder can continue at another position of
- * its sink.
+ * Append Error messages before continuing: data stored during the pause is missing, and records may
+ * have been cut. Restore encoders first, because only a working encoder can continue at another
+ * position of its sink.
  */
 int sft_capture_unpause(struct sft_why *why)
 {

@@ -31,10 +31,11 @@ static bool has_secrets(void)
 }
 
 /*
- * Return whether a file may read the capture. Files of the session or its user may read it, and so
- * may files opened with the capability. If the capture may contain addresses of the kernel or of
- * other users' processes, only files opened with the capability may read it. The caller's rights do
- * not matter: a privileged program may read a descriptor that an unprivileged one passed to it.
+ * Return whether a file may read the capture. The session's files and its user's files may read it,
+ * and so may files opened with the capability. If the capture may contain addresses of the kernel
+ * or of other users' processes, only files opened with the capability may read it. The caller's
+ * rights do not matter: a privileged program may read a descriptor that an unprivileged one passed
+ * to it.
  */
 bool sft_may_read(const struct sft_file *file)
 {
@@ -116,8 +117,8 @@ static void hardware_changed(void)
 }
 
 /*
- * Called before kexec: stop all writes to memory, and prevent running programs from
- * starting new ones.
+ * Called before kexec: stop all writes to memory, and prevent running programs from starting new
+ * writes.
  */
 static void hardware_shutdown(void)
 {
@@ -140,8 +141,8 @@ static void report(const struct sft_why *why)
 }
 
 /*
- * For a hart that goes offline: end its stream with a whole message, and free its counters. Harts
- * that go offline during suspend keep their streams and counters until session_resume().
+ * Called when a hart goes offline: end its stream with a whole message, and free its counters.
+ * Harts that go offline during suspend keep their streams and counters until session_resume().
  */
 static int session_cpu_offline(unsigned int cpu)
 {

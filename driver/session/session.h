@@ -2,20 +2,18 @@
 /*
  * The session: ownership and use of the hardware and the counters, and the interface to programs.
  *
- * A machine has one trace system: encoders and funnels are platform devices
- * that can be bound and unbound, and /dev/sifive-trace represents all of them.
- * Its lock, in struct sft_hardware, guards all state of the driver. No code
- * faults in user memory while it is held, because another program may delay
- * that fault. A CPU that goes offline takes the lock, so while it is held, CPUs
- * with counters of the session remain online.
+ * A machine has one trace system: encoders and funnels are platform devices that can be bound and
+ * unbound, and /dev/sifive-trace represents all of them. Its lock, in struct sft_hardware, guards
+ * all state of the driver. No code faults in user memory while the lock is held, because another
+ * program may delay that fault. A CPU that goes offline takes the lock, so while the lock is held,
+ * CPUs with counters of the session remain online.
  *
- * Other locks, in the order in which they are taken: probes.c's probe_lock; a file's
- * read_lock; snapshot.c's copy_lock, under which buffers are freed; sampling.c's follow_lock and
- * chardev.c's sink_nodes_lock; the system's lock; mapping.c's map_lock, the only one that
- * a page fault takes, and waiting.c's, which guards the data that its thread reads. That
- * thread takes only these two, because a reader that is not running may hold the others.
- * Innermost are members.c's channels_lock and processes.c's lock, a raw spinlock that a
- * probe takes.
+ * Other locks, in the order in which they are taken: probes.c's probe_lock; a file's read_lock;
+ * snapshot.c's copy_lock, under which buffers are freed; sampling.c's follow_lock and chardev.c's
+ * sink_nodes_lock; the system's lock; mapping.c's map_lock, the only lock that a page fault takes,
+ * and waiting.c's lock, which guards the data that the thread in waiting.c reads. That thread takes
+ * only these two locks, because a reader that is not running may hold other locks. Innermost are
+ * members.c's channels_lock and processes.c's lock, a raw spinlock that a probe takes.
  */
 #ifndef SFT_SESSION_H
 #define SFT_SESSION_H
@@ -54,7 +52,7 @@ struct sifive_trace_join;
  *		under the locks of the system and of mapping.c
  * @member:	number of the file among the members of that capture
  * @process:	the process that joined, or NULL
- * @channels:	channels of the file, under members.c's lock
+ * @channels: the file's channels, under members.c's lock
  * @channels_of: the capture that @channels belong to
  * @pages:	number of the file's mappings
  * @nowhere:	memory that is mapped in place of the pages of an ended session, or NULL
@@ -86,8 +84,8 @@ struct sft_file {
  * struct sft_state - state of the capture
  * @watermark:	number of unread bytes that make a running capture readable, 0 = none
  * @rewinds:	number of times that START has dropped the captured data
- * @asleep:	the capture is stopped for system suspend, to be restarted after it
- * @lost:	a sink lost its data in system suspend: START needs REWIND
+ * @asleep:	the capture is stopped for system suspend, to be restarted after system resume
+ *		@lost: a sink lost its data in system suspend: START needs REWIND
  * @broken:	components did not resume: START fails
  * @paused:	PAUSE stopped the capture, to be restarted when the pause ends
  * @paused_at:	time of the last pause, in nanoseconds of CLOCK_MONOTONIC
@@ -112,8 +110,8 @@ struct sft_state {
  * @owner:	the file that holds the session, NULL = free
  * @holder:	process that configured the session
  * @user:	owner of the capture: effective user of the process that configured it
- * @generation:	number that changes when a component is added or removed; files opened
- *		before that get ENODEV
+ * @generation:	number that changes when a component is added or removed; files opened before such a
+ *		change fail with ENODEV
  * @captures:	number of CONFIGs, so that a reader notices another capture
  * @sleeping:	suspend or shutdown has begun: START fails
  */

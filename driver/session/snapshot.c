@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The copy of a running ring that all its readers share. The hardware keeps writing during the
- * copy, and other calls continue: the system's lock is taken only to read the write pointers. A
- * separate lock prevents the buffers from being freed: take this lock before freeing them.
+ * The copy of a running ring; all readers of the ring share the copy. The hardware keeps writing
+ * during the copy, and other calls continue: the system's lock is taken only to read the write
+ * pointers. A separate lock prevents the buffers from being freed: take this lock before freeing
+ * them.
  */
 
 #include <linux/jiffies.h>
@@ -130,8 +131,8 @@ static bool is_overtaken(const struct part *p)
 }
 
 /*
- * Drop bytes that were overwritten during the copy, or all if the ring was rewound.
- * Returns false if a ring was overwritten entirely.
+ * Drop bytes that were overwritten during the copy, or all bytes if the ring was rewound. Returns
+ * false if a ring was overwritten entirely.
  */
 static bool trim(u64 rewinds)
 {
@@ -194,7 +195,9 @@ static int make(struct sft_why *why)
 	return 0;
 }
 
-/* Check that the file may still read, and that the capture is the one it began to read. */
+/*
+ * Check that the file may still read, and that the capture is the one that the file began to read.
+ */
 static int check(struct sft_file *file, struct sft_why *why)
 {
 	int ret = 0;
@@ -262,7 +265,7 @@ static size_t copy_parts(const struct sft_file *file, void *to, u64 offset, size
 	return done;
 }
 
-/* Copy up to @count bytes of the file's copy. At the end of it, release it and return 0. */
+/* Return up to @count bytes of the file's copy. At the end of the copy, release it and return 0. */
 ssize_t sft_snapshot_read(struct sft_file *file, void *to, u64 offset, size_t count,
 			  struct sft_why *why)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The session's threads: permission to join, and sampling. perf creates and frees
- * events under its own locks, so it is called without the system's lock.
+ * The session's threads: permission to join, and sampling. perf creates and frees events under its
+ * own locks, so the driver calls perf without the system's lock.
  */
 
 #include <linux/capability.h>

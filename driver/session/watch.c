@@ -2,8 +2,8 @@
 /*
  * Checks the registers of a running capture's components: a program can change an encoder's
  * registers through its stimulus page, and thereby turn on instruction trace. The check then turns
- * it off again. No check is needed while the session is idle, because no program has a stimulus
- * page mapped then.
+ * that trace off. No check is needed while the session is idle, because no program then has a
+ * stimulus page mapped.
  */
 
 #include <linux/jiffies.h>
