@@ -73,8 +73,8 @@ static int take(int fd, uint32_t flags)
 }
 
 /*
- * Count instructions per thread. If the hart can count modes separately, count only those of user
- * mode, because only that count is exact. Return the counter's number or a negative errno.
+ * Count instructions per thread. If the hart can count modes separately, count only in user mode,
+ * because only that count is exact. Return the counter's number or a negative errno.
  */
 static int take_own(int fd, bool *exact)
 {
@@ -118,7 +118,8 @@ TEST_F(access, thread_that_takes_counters_can_read_them)
 }
 
 /*
- * Return the number of counters in the mask for which a read does not raise @signal; 0 means none.
+ * Return the number of counters in the mask whose read does not raise @signal, or raises a signal
+ * if @signal is 0.
  */
 static int not_signalled(uint32_t counters, int signal)
 {
@@ -297,8 +298,8 @@ static void *thread_joins_shortly(void *arg)
 }
 
 /*
- * More threads than there are slots can join one after another, because each frees its slot at
- * exit.
+ * More threads than there are slots can join one after another, because each thread frees its slot
+ * at exit.
  */
 TEST_F(access, exited_threads_free_their_slots)
 {
@@ -413,9 +414,9 @@ static void *thread_takes(void *arg)
 }
 
 /*
- * If no slot is free for a thread that takes counters, the driver releases these counters again,
- * but not those that another thread has taken in the meantime. Access is revoked once the thread's
- * call has started.
+ * If no slot is free for a thread that takes counters, the driver releases that thread's counters,
+ * but not the counters that another thread has taken in the meantime. Access is revoked once the
+ * thread's call has started.
  */
 static void fail_to_take(struct __test_metadata *_metadata,
 			 struct _test_data_access *self)
@@ -534,8 +535,8 @@ struct neighbour {
 };
 
 /*
- * Yield the rest of each time slice, to save time: a single slice that is wrongly counted suffices
- * to exceed the test's limit.
+ * Yield the rest of each time slice, to save time: a single wrongly counted slice exceeds the
+ * test's limit.
  */
 static void *thread_works(void *arg)
 {
@@ -551,7 +552,7 @@ static void *thread_works(void *arg)
 
 /*
  * Another thread on the same CPU does the same amount of work. The hart's counter counts both
- * threads, the per-thread count only the calling thread. If the emulator counts time, not
+ * threads; the per-thread count covers only the calling thread. If the emulator counts time, not
  * instructions, counts depend on the host's load.
  */
 TEST_F(access, thread_counts_exclude_other_threads)

@@ -19,8 +19,8 @@ mkdir -p "$out"
 make -s -C selftests/bench OUTPUT="$programs" \
 	LIBSIFIVE_PERF="$build/lib/libsifive-perf.a" >&2 || exit 1
 
-# Name the loader of this position-independent program explicitly, because the board's root has
-# none.
+# Name the loader of this position-independent program explicitly, because the board's root file
+# system has no loader.
 bench64='/target/bench/lib/ld-linux-riscv64-lp64d.so.1 --library-path /target/bench/lib /target/bench/bench64'
 
 # board FILE OPTION... -- COMMAND: write the command's output to FILE.

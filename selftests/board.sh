@@ -76,8 +76,8 @@ counts_are_exact() {
 	run --icount --perf -- "$settings"'
 		cd /target/selftests
 		export TRACE_EXACT=1
-		# All harts share one instruction count, so wait until nothing else runs: its
-		# instructions would be counted, too.
+		# All harts share one instruction count, so wait until no other program runs: that
+		# program's instructions would be counted, too.
 		quiet() {
 			still=0 looks=0
 			while [ $still -lt 10 ] && [ $((looks += 1)) -lt 1000 ]; do
@@ -118,7 +118,7 @@ run -- '
 grep -qE '^8c .* ?1c [0-9a-f ]+ 8c ' "$out/minimal.txt"
 result $? "$board: the documented example prints its message"
 
-# Tests of exact counts must fail if time is counted instead.
+# Tests of exact counts must fail if the board counts time instead of instructions.
 [ "$(tail -n 1 "$out/inexact")" = 1 ] && grep -q '^# TRACE_EXACT is set' "$out/inexact"
 result $? "$board: a test with TRACE_EXACT fails if instructions are not counted"
 
@@ -163,8 +163,8 @@ awk '
 result $? "$board: cycle and instruction counts always increase"
 
 # Compare the values of a trace's records, relative to the first one, with those that the program
-# read just before each record. They differ by the few hundred instructions that reading costs, and
-# in one interval by kernel work.
+# read just before each record. The values differ by the few hundred instructions that reading
+# costs, and in one interval by kernel work.
 for t in raw delta xor; do
 	decode --values absolute -e "$target/count_types" "$out/$t.rtd" |
 		awk '!/^#/ { print $4, $6 }' >"$out/$t.decoded"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that samples include the callers of the sampled code, found with frame pointers, in leaf
- * functions, in functions that have called others, and in deep recursion. They do so only on
- * request. A sample with bad frame pointers lacks only its callers. Compiled with
+ * functions, in functions that have called others, and in deep recursion. Samples include callers
+ * only on request. A sample with bad frame pointers lacks only its callers. Compiled with
  * -fno-omit-frame-pointer.
  */
 #define _GNU_SOURCE
@@ -19,7 +19,9 @@
 #define CHANNEL		5
 #define BUFFER		1048576
 
-/* Maximum number of captures until one contains samples: on a loaded host, each contains few. */
+/*
+ * Maximum number of attempts to capture samples: on a loaded host, a capture contains few or none.
+ */
 #define CAPTURES	50
 
 #define TURNS		3000000

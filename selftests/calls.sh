@@ -36,8 +36,8 @@ run fixed sifive-trace record --calls -i 100us -b 16M -o fixed.rtd $p/plain
 echo 2 >/proc/sys/kernel/randomize_va_space
 run full sifive-trace record --calls -i 100us -b 4k --on-full stop -o full.rtd $p/busy 500
 
-# Wait until each snapshot is complete before the next is requested. Each must replace an existing
-# file or link.
+# Wait until each snapshot is complete before requesting the next one. Each snapshot must replace an
+# existing file or link.
 touch snapshot.rtd.2; ln -s /tmp/victim snapshot.rtd.1
 sifive-trace record --calls --snapshot -b 64k -o snapshot.rtd $p/busy-static 100000 2>snapshot.err &
 command=$!
@@ -231,8 +231,8 @@ for file in snapshot.rtd.1 snapshot.rtd.2 snapshot.rtd; do
 	[ -s "$out/$file" ] && private $file
 	result $? "--snapshot: $file exists, and only the user can read it"
 done
-# The snapshots of the loop need not contain a context switch, but that of the crash contains the
-# program's start.
+# The snapshots of the loop need not contain a context switch, but the snapshot of the crash
+# contains the program's start.
 [ -n "$(owners crash.rtd)" ]
 result $? "--snapshot: threads are named"
 private snapshot.rtd.1 && private snapshot.rtd.2
@@ -282,8 +282,8 @@ private joined.rtd && private joined.rtd.meta
 result $? "--calls --children: only the user can read the files"
 for name in joined joined-btm joined-xor; do
 	# These two checks need to succeed in only one run, because the kernel can interrupt a
-	# function, or the writing of a record, which then starts over. Examine further runs only
-	# until both have succeeded.
+	# function, or a record, whose writing then starts over. Examine further runs only until
+	# both have succeeded.
 	runs=0
 	for i in "" -2 -3; do
 		[ $runs = 0 ] || [ "${TRACE_PART:-4}" -eq 1 ] || [ "$(ok $name self)" = 0 ] ||

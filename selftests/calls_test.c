@@ -31,7 +31,7 @@
 #define DEPTH		64
 #define CHANNELS	32
 
-/* Totals of the records. Calls of a thread nest unless it has migrated. */
+/* Record totals. A thread's calls nest unless the thread has migrated. */
 struct calls {
 	uint64_t entered, left, others, disorder;
 	struct {
@@ -156,7 +156,7 @@ TEST_F(calls, recursion_is_nested_and_complete)
 	CALLS_ARE(calls_of_fib(12));
 }
 
-/* Calls that constructors in C and C++ make before main() are not recorded, either. */
+/* Calls that constructors in C and C++ make before main() are not recorded. */
 TEST_F(calls, not_recorded_while_tracing_is_off)
 {
 	EXPECT_EQ(4, calls_before_main);
@@ -211,8 +211,8 @@ TEST_F(calls, header_once_writes_one_header)
 }
 
 /*
- * Number of handled signals, and number of those that interrupted a record. In the latter case,
- * turning tracing on fails in the handler.
+ * Number of handled signals, and number of signals that interrupted a record. If a record is
+ * interrupted, turning tracing on fails in the handler.
  */
 static volatile uint64_t handled, hits;
 static struct sifive_trace *handled_trace;
@@ -416,8 +416,8 @@ static void vfork_children_are_lost(struct __test_metadata *_metadata,
 				    struct _test_data_calls *self)
 {
 	/*
-	 * Number of records per round: those of vfork_children() itself, and those of the calls
-	 * that it makes.
+	 * Number of records per round: for vfork_children() itself, and for the calls that it
+	 * makes.
 	 */
 	const unsigned int parent = 2 * (2 + 1), child = 4 + 1, times = 20;
 
@@ -536,8 +536,8 @@ TEST_F(calls, file_with_reused_descriptor_number_is_untouched)
 	for (number = 3; number < 2048; number++)
 		open_numbers += number != self->fd && fcntl(number, F_GETFD) >= 0;
 	/*
-	 * At least two numbers must be in use: the new file's, and the one that the library's
-	 * descriptor had.
+	 * At least two numbers must be in use: the new file's number, and the number that the
+	 * library's descriptor had.
 	 */
 	EXPECT_LE(2, open_numbers);
 	ASSERT_EQ(4, pread(file, text, sizeof(text), 0));

@@ -105,7 +105,7 @@ for how in waits killed stops; do
 	run drained-$how sifive-trace record -C 0 -o drained-$how.rtd -b 64k --on-full drain $p/pieces 20 $how
 	while pidof pieces >/dev/null; do sleep 0.1; done
 done
-# Write to memory, because files in /out may have wrong bytes if a process is killed during
+# Write to memory, because files in /out may contain wrong bytes if a process is killed during
 # write().
 kills() {
 	run $1-kills sifive-trace record -C 0 -o /tmp/$1-kills.rtd -b 64k --on-full $2 $p/pieces 20 kills
@@ -280,7 +280,7 @@ for how in by-time:Raw by-count:DeltaXOR; do
 	host decode "$out/${how%:*}.rtd" | grep -q "counts ${how#*:}, "
 	result $? "start: --count: the trace has ${how#*:} counts"
 done
-# By chance, another program may also have code at these addresses.
+# By chance, another program may have code at these addresses.
 shared="had the same addresses as others: these addresses have no names"
 grep -qF "$shared" "$out/by-time-dump.err" || [ "$(calls by-time | sed -n 's/^busy //p')" -ge 20 ]
 result $? "start: samples have names"
@@ -571,8 +571,8 @@ meta start-wrap 'm["wrapped"]' "start --on-full wrap: the ring has wrapped"
 [ "$(records drained-alone)" = "$(records drained-plain)" ] &&
 	[ ! -e "$out/drained-alone.rtd.meta" ]
 result $? "drained-alone: all calls are recorded, without a side-car file"
-# Both programs must have many samples, and only they may have samples in the function busy. With
-# -a, static programs can be loaded at the same addresses; in that case, busy has no name.
+# Both programs must have many samples, and no other program may have samples in the function busy.
+# With -a, static programs can be loaded at the same addresses; in that case, busy has no name.
 for name in two-all two-raw two-xor two-hand; do
 	host report --by thread --format csv "$out/$name.rtd" >"$out/$name.csv"
 	python3 - "$out/$name.csv" <<'EOF'
@@ -592,8 +592,7 @@ result $? "--no-children: samples of a single program do not name threads"
 
 for name in drained-static drained-all; do
 	status $name 5 "$name: the command returns the program's exit status"
-	# On a loaded host, the recorder may have been too slow, so it may also report missing
-	# bytes.
+	# On a loaded host, the recorder may have been too slow, so it may report missing bytes.
 	! grep -q "bytes are missing" "$out/$name.err"
 	losses $name $?
 done

@@ -6,10 +6,10 @@
  *	counter_probe [perfN|displaced] [all] [late] EVENT... [-- COMMAND]
  *	counter_probe query EVENT
  *
- * EVENT is an SBI event index, with suffix "u" or "k" to count only user mode or only the
- * kernel, or rDATA for a raw event. perfN first pins N cycles events on CPU 0; "displaced" creates
- * one that precedes later events, and enables it once the session has its counters. "all" selects
- * every encoder.
+ * EVENT is an SBI event index, with suffix "u" or "k" to count only user mode or only the kernel,
+ * or rDATA for a raw event. perfN first pins N cycles events on CPU 0; "displaced" creates a cycles
+ * event that precedes later events, and enables that event once the session has its counters. "all"
+ * selects every encoder.
  *
  * Prints the errno of COUNTERS, the rejected event, the counters taken, and the count of each over
  * a loop of 200000 instructions and over 1000 system calls. Then runs the command, and prints the

@@ -220,7 +220,7 @@ refused $EOPNOTSUPP 1 "no counter counts type 1, code 0x19, data 0x0" \
 
 shares_fixed() { [ $(($(value info) & 0x10)) -ne 0 ]; }
 
-# With perf_private=0, the driver treats perf's driver as an unknown one.
+# With perf_private=0, the driver treats perf's driver as an unknown driver.
 unknown="rmmod sifive_trace
 insmod /target/sifive_trace.ko perf_private=0 || exit 1"
 perf_takes_cycle="$probe perf3 2 >/dev/null"

@@ -160,8 +160,8 @@ TEST_F(counters, counts_scale_with_loop_length)
 		       (unsigned long long)one, (unsigned long long)ten);
 		EXPECT_LT(one, ten);
 		/*
-		 * If time is counted, the loop's count depends on the host, so check only that
-		 * counts increase.
+		 * If the emulator counts time, the loop's count depends on the host, so check only
+		 * that counts increase.
 		 */
 		if (!exact)
 			continue;
@@ -419,7 +419,7 @@ TEST_F(counters, unsupported_event_fails_whole_request)
 
 	EXPECT_EQ(-EOPNOTSUPP, TAKE(&node));
 	EXPECT_EQ(0, self->counters.failed);
-	/* Counters taken before the failure are free again. */
+	/* Counters that the call took before it failed are free again. */
 	EXPECT_EQ(0, TAKE(&cycles, &dtlb, &instructions));
 }
 
@@ -503,7 +503,7 @@ TEST_F(counters, event_list_of_manual_is_counted)
 			EXPECT_LE(own[i] ? PAGES : 1, count);
 			/*
 			 * Accesses to kernel data, and to pages that the kernel clears, can also
-			 * miss: up to one page for each page of the program, depending on load. The
+			 * miss: up to one miss for each page of the program, depending on load. The
 			 * program's own misses are counted exactly below.
 			 */
 			if (exact)

@@ -199,8 +199,8 @@ overlay_alone() {
 overlay_alone
 result $? "overlay: a boot loader that applies the overlay produces the same tree"
 
-# Print the version and the directory of the newest kernel source with mainline's tree of the board,
-# which module-trees.sh has fetched.
+# Print the version and the directory of the newest kernel source that module-trees.sh has fetched
+# and that contains mainline's device tree for the board.
 trees=arch/riscv/boot/dts
 newest_mainline() {
 	local file

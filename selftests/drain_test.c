@@ -2,7 +2,7 @@
 /*
  * Proves that read() drains a running capture. A reader that keeps up must receive each byte once,
  * in order, without a gap. Bytes that are overwritten before they are read must be counted exactly,
- * and marked. Also tests readers that wait, stop, are killed, or are replaced by others.
+ * and marked. Also tests readers that wait, stop, are killed, or are replaced by other readers.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -253,7 +253,7 @@ TEST_F(drain, rewind_discards_unread_data)
 /* Added to stored values, so that all messages have the same length. */
 #define SAME		0x80000000u
 
-/* Return the size of the messages of @stores stores. STATUS is called after each @part of them. */
+/* Return the size of the messages of @stores stores. STATUS is called after each @part stores. */
 static uint64_t bytes_of(struct __test_metadata *_metadata, struct _test_data_drain *self,
 			 uint32_t flags, uint64_t buffer, uint32_t stores, uint32_t part)
 {
@@ -272,7 +272,7 @@ static uint64_t bytes_of(struct __test_metadata *_metadata, struct _test_data_dr
 	return status.bytes;
 }
 
-/* Return the number of bytes of the messages that report missing data. */
+/* Return the number of bytes in the messages that report missing data. */
 static size_t error_bytes(const struct _test_data_drain *self)
 {
 	size_t i, errors = 0;
@@ -307,7 +307,7 @@ static void check_values(struct __test_metadata *_metadata,
 		missing = false;
 		next = m->value + 1;
 	}
-	/* The stream ends with the last store, unless that store was also overwritten. */
+	/* The stream ends with the last store, unless that store was overwritten, too. */
 	if (!missing)
 		EXPECT_EQ(SAME + stores, next);
 }

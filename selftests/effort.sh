@@ -32,7 +32,7 @@ of_harts="access argument firmware many overflow own_counts perf programs sample
 
 # effort_tests BOARD: print run_all.sh's arguments for the stock kernel on a board. In "make check",
 # another kernel runs kselftests on some boards: TRACE_ONCE is set, and the stock kernel runs only
-# the remaining ones there. Fails if none remain.
+# the remaining kselftests on these boards. Fails if no kselftest remains.
 effort_tests() {
 	if [ "$1" = fpga ] || [ "$TRACE_PART" -eq 1 ]; then
 		return 0

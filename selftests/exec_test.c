@@ -19,7 +19,10 @@
 
 #define BUFFER	4194304
 
-/* Number of times that the process sleeps; after each, the kernel switches its thread in again. */
+/*
+ * Number of times that the process sleeps; after each sleep, the kernel switches the process's
+ * thread in.
+ */
 #define SLEEPS	20
 
 /* Argument that makes the executed program only work and sleep. */
@@ -31,7 +34,7 @@
 /* Address of the code that calls execve() for SHOW_MAPS; not mapped in the executed program. */
 #define ELSEWHERE	0x30000000
 
-/* Maximum number of captures until one samples the kernel during execve(). */
+/* Maximum number of attempts to sample the kernel during execve(). */
 #define CAPTURES	50
 
 /* Maximum number of mappings of a program that does nothing. */
@@ -198,7 +201,7 @@ static void *execute_here(void *unused)
 	return NULL;
 }
 
-/* The thread that calls execve() is not the one that called START. */
+/* The thread that calls execve() is not the thread that called START. */
 TEST_F(exec, any_thread_can_call_execve)
 {
 	pid_t child = fork();
@@ -299,7 +302,10 @@ static bool is_outside(const struct program *program, uint64_t address)
 	return true;
 }
 
-/* A sample's kernel addresses are followed by the user-mode address that entered the kernel. */
+/*
+ * A sample's kernel addresses are followed by the user-mode address from which the thread entered
+ * the kernel.
+ */
 static void see(const struct trace_record *record, void *arg)
 {
 	struct program *program = arg;

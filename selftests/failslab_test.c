@@ -151,7 +151,7 @@ static int do_counters(struct _test_data_failslab *self)
 	counters.count = 1;
 	counters.event[0].code = 1;
 	ret = trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_COUNTERS, &counters);
-	/* On a machine without counters, this failure is the expected result. */
+	/* On a machine without counters, COUNTERS is expected to fail. */
 	return ret == -EOPNOTSUPP ? 0 : ret;
 }
 

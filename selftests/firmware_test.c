@@ -112,8 +112,8 @@ static void take(const struct trace_record *record, void *arg)
 }
 
 /*
- * Work until the kernel has written two more samples. The first of them may have begun before this
- * call, but not the second.
+ * Work until the kernel has written two more samples. The first of these samples may have begun
+ * before this call, but the second cannot have.
  */
 static void be_sampled(int fd)
 {

@@ -198,7 +198,7 @@ result $? "one sink full, another failed: the failed sink has the earlier bytes,
 
 # ---- more encoders than a mask has bits ----------------------------------------------
 
-# The board's two encoders and 63 more with their own SRAM; the last one to be probed exceeds
+# The board's two encoders and 63 more with their own SRAM; the last encoder to be probed exceeds
 # the limit.
 many=
 for ((i = 2; i < 65; i++)); do

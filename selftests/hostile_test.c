@@ -384,12 +384,15 @@ TEST_F(hostile, only_selected_stimulus_page_can_be_mapped)
 	void *page;
 	int i;
 
-	/* Test all offsets near those of the pages, a part of the rest, and random ones. */
+	/*
+	 * Test all offsets near the pages' offsets, some of the remaining offsets, and random
+	 * offsets.
+	 */
 	for (i = 0; i < 4096 + trace_repeat(4000); i += i < 128 || i >= 4096 ? 1 : step) {
 		offset = (uint64_t)i << 12;
 		if (i >= 4096)
 			offset = trace_random(&seed) >> (seed % 52) & ~0xfffull;
-		/* This offset is also valid: it maps the counts of losses. */
+		/* This offset is valid, too: it maps the loss counts. */
 		if (offset == SIFIVE_TRACE_MMAP_LOSSES)
 			continue;
 		page = map_at(self->s.fd, offset);
@@ -422,7 +425,7 @@ TEST_F(hostile, kernel_refuses_indirect_access_to_page)
 	EXPECT_EQ(MAP_FAILED, mremap(self->s.page, 0, 4096, MREMAP_MAYMOVE));
 	EXPECT_EQ(-1, mprotect(self->s.page, 4096, PROT_READ | PROT_EXEC));
 	EXPECT_EQ(-1, madvise(self->s.page, 4096, MADV_DOFORK));
-	/* A page moved by mremap() allows no indirect access, either. */
+	/* A page moved by mremap() allows no indirect access. */
 	self->s.page = mremap(self->s.page, 4096, 4096,
 			      MREMAP_MAYMOVE | MREMAP_FIXED, (void *)0x10000000);
 	ASSERT_EQ((void *)0x10000000, self->s.page);
@@ -547,7 +550,7 @@ TEST_F(hostile, unprivileged_user_can_do_only_what_mode_and_session_permit)
 	EXPECT_EQ(0, trace_start(self->s.fd, 0));
 	EXPECT_EQ(0, trace_stop(self->s.fd));
 
-	/* After the session's end, calls by nobody have no effect, either. */
+	/* After the session's end, calls by nobody have no effect. */
 	trace_session_close(&self->s);
 	EXPECT_EQ(0, as_nobody(nobody_without_session, fd));
 	ASSERT_EQ(0, trace_status(reader, &after));
@@ -727,7 +730,7 @@ TEST_F(long_run, many_sessions_leak_no_memory)
 	free_memory -= memory_line("MemFree:");
 	TH_LOG("change in KiB: unreclaimable slabs %ld, vmalloc %ld, free memory %ld",
 	       unreclaimable, vmalloc, -free_memory);
-	/* A leak of 4 KiB per session would add 4000. Debug kernels free memory late. */
+	/* A leak of 4 KiB per session would add 4000 KiB. Debug kernels free memory late. */
 	EXPECT_GT(3000, unreclaimable);
 	EXPECT_GT(400, vmalloc);
 	EXPECT_GT(3000, free_memory);

@@ -3,7 +3,7 @@
  * Proves that a CPU can go offline during a session: its stream ends with a complete message, the
  * end of the stream is reported, and the other streams continue. When the CPU is online again, its
  * stream and sampling resume, and its counters continue from their last values. The tests also
- * repeat these steps, and run threads that race with them.
+ * repeat these steps, and run threads that race with these steps.
  *
  * TRACE_SECONDS: duration of the threads' race in seconds (default 2).
  */
@@ -144,7 +144,7 @@ static void limit_writers(struct _test_data_hotplug *self, uint32_t limit)
 		__atomic_store_n(&self->writer[i].limit, limit, __ATOMIC_RELAXED);
 }
 
-/* Wait until each writer has stored the value @least, which is below its limit. */
+/* Wait until each writer has stored the value @least, which is below the writer's limit. */
 static void wait_writers(struct _test_data_hotplug *self, uint32_t count)
 {
 	uint32_t i;
@@ -167,7 +167,7 @@ struct seen {
 	unsigned int offs;
 };
 
-/* Summarize the messages of an encoder in its sink. All of them must be decodable. */
+/* Summarise an encoder's messages in its sink. All of these messages must be decodable. */
 static void look(struct __test_metadata *_metadata, struct _test_data_hotplug *self,
 		 uint32_t index, struct seen *seen)
 {
@@ -283,7 +283,7 @@ TEST_F(hotplug, stream_continues_when_cpu_is_online_again)
 	EXPECT_EQ(3, seen.ons);
 }
 
-/* Captured data is preserved even if an encoder that has its own sink loses its registers. */
+/* Captured data is preserved even if an encoder with its own sink loses its registers. */
 static void lose_registers(struct __test_metadata *_metadata,
 			   struct _test_data_hotplug *self, uint32_t sink, uint32_t flags)
 {
@@ -484,7 +484,9 @@ static int take_counters(struct _test_data_hotplug *self, uint32_t flags,
 	return ret;
 }
 
-/* Exceeds the loop's count, even if the emulator counts time and the host is loaded. */
+/*
+ * A limit that exceeds the loop's count, even if the emulator counts time and the host is loaded.
+ */
 #define A_SECOND	4000000000ull
 
 /* Expect each counter in a mask to be ahead of its last value, by no more than a minute's count. */

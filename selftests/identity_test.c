@@ -47,8 +47,8 @@ static void read_text(const char *path, char *text, size_t size)
 }
 
 /*
- * Read an attribute of the component that the interface calls NAME@ADDRESS; its device is
- * ADDRESS.NAME.
+ * Read an attribute of the component that the interface calls NAME@ADDRESS; the component's device
+ * is ADDRESS.NAME.
  */
 static void attribute(const char *name, const char *what, char *text, size_t size)
 {
@@ -61,7 +61,8 @@ static void attribute(const char *name, const char *what, char *text, size_t siz
 }
 
 /*
- * Read the line of a component's register dump that begins with @word; return whether there is one.
+ * Read the line of a component's register dump that begins with @word; return whether the dump has
+ * such a line.
  */
 static bool dump_line(const char *name, const char *word, char *line, size_t size)
 {

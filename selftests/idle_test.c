@@ -2,7 +2,7 @@
 /*
  * Proves that a drained capture costs nothing while no program stores: the stimulus pages are not
  * mapped, and neither the driver's work nor its thread runs. The next store is read as usual. A
- * capture to which the kernel writes remains active, because its records need no page.
+ * capture to which the kernel writes remains active, because the kernel's records need no page.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -22,7 +22,7 @@
 #define PART	10
 #define ROUNDS	2
 
-/* Channel of the kernel's records of context switches. */
+/* Channel of the kernel's context-switch records. */
 #define SWITCHES	9
 
 #define TRACING	"/sys/kernel/debug/tracing/"
@@ -100,7 +100,9 @@ static int driver_thread(void)
 	return pid;
 }
 
-/* Return the number of times that the driver's thread has waited: it waits after each run. */
+/*
+ * Return the number of times that the driver's thread has waited: the thread waits after each run.
+ */
 static long thread_runs(int pid)
 {
 	char path[64], status[4096];
@@ -214,7 +216,7 @@ TEST_F_TIMEOUT(idle, drained_capture_costs_nothing_until_next_store, 300)
 	check_idle_times(_metadata, self, 0);
 }
 
-/* Bytes without a reader must not end the checks, which resume stores when there is room. */
+/* Unread bytes must not end the checks, because a check resumes stores when there is room. */
 TEST_F_TIMEOUT(idle, full_sink_remains_checked, 300)
 {
 	const volatile uint8_t *full;

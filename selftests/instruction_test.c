@@ -151,7 +151,10 @@ static void look(struct found *found, const struct trace_stream *stream)
 		if (m->tcode == TRACE_TCODE_SYNC) {
 			bracket(found, &r, m->value == TRACE_VALUE_ON);
 		} else if (m->tcode == TRACE_TCODE_OWNERSHIP) {
-			/* The first one names the thread that is being switched out. */
+			/*
+			 * A part's first Ownership message names the thread that is being switched
+			 * out.
+			 */
 			found->unsynced += r.begun && (!r.on || r.named > 1);
 			if (r.begun && !r.named++)
 				continue;
@@ -432,7 +435,7 @@ static unsigned int between(const struct trace_stream *stream, const char *start
 	return count;
 }
 
-/* The child has the same code at the same addresses, but executes a different part of it. */
+/* The child has the same code at the same addresses, but executes a different part of that code. */
 TEST_F(instruction, code_of_other_processes_is_not_traced)
 {
 	pid_t child;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that processes can share a session. Each process that the owner admits is assigned
- * separate channels, which are freed however the process ends. Its mappings outlive the session
- * without raising a signal. No other process can join.
+ * separate channels, which are freed however the process ends. A process's mappings outlive the
+ * session without raising a signal. No other process can join.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -618,7 +618,7 @@ TEST_F(join, stores_after_session_end_are_discarded)
 						  self->s.encoder.index]);
 	EXPECT_EQ(-ENXIO, join(fd, -1, ALL, &joined));
 
-	/* The records do not reach another session, either. */
+	/* The records do not reach another session. */
 	ASSERT_EQ(0, trace_session_open(&self->s, 0));
 	ASSERT_EQ(0, configure(&self->s, self->kind));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
@@ -633,7 +633,8 @@ TEST_F(join, stores_after_session_end_are_discarded)
 }
 
 /*
- * Make 100 stores to a mapped page; return the number of them in the capture of @fd's session.
+ * Make 100 stores to a mapped page; return how many of these stores are in the capture of @fd's
+ * session.
  */
 static size_t store_and_count(struct trace_session *s, int fd, void *page)
 {

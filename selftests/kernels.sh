@@ -59,7 +59,7 @@ compile() {
 	! is_known "$at" || return 0
 	# There is no symbol table, because the trees' kernels are not built. Unset MAKEFLAGS, so
 	# that each tree's make does not use the jobs of "make -j". ccache need not distinguish
-	# directories in debug information, because that is removed.
+	# directories in debug information, because debug information is removed.
 	env -u MAKEFLAGS CCACHE_NOHASHDIR=1 tools/build-module.sh driver "$tree" "$at" -s W=1 \
 		KCFLAGS=-Werror KBUILD_MODPOST_WARN=1 "${with[@]}" >"$at.log" 2>&1
 	echo $? >"$at.status"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a traced program loses no record when its CPU goes offline and online
- * repeatedly, and that its counters resume there.
+ * Proves that a traced program loses no record when its CPU goes offline and online repeatedly, and
+ * that the counters of that CPU resume.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 #define ROUNDS	5
 
-/* Upper limit on the cycles or instructions of a round. */
+/* Upper limit on the cycles or instructions in a round. */
 #define TOO_FAR	BIT64(40)
 
 /**

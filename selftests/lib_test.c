@@ -160,7 +160,7 @@ TEST_F(lib, invalid_core_and_funnel_counts_are_refused)
 	FAILED(perfInit(-1, 1));
 	FAILED(perfInit(0, 1));
 	FAILED(perfInit(1, -1));
-	/* Numbers that differ from the driver's are accepted, with a notice. */
+	/* Numbers that differ from the driver's numbers cause only a notice. */
 	EXPECT_EQ(0, perfInit(1000, 1000));
 	EXPECT_STRNE("", perfErrorString());
 	EXPECT_EQ(0, init(self));
@@ -367,7 +367,7 @@ static void header(struct __test_metadata *_metadata,
 	}
 }
 
-/* Decode an address, which DeltaXOR combines with the previous one. */
+/* Decode an address, which DeltaXOR combines with the previous address. */
 static uint64_t address(struct __test_metadata *_metadata,
 			const struct trace_stream *stream, size_t *at,
 			perfCountType_t type, uint64_t *last)

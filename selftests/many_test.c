@@ -2,8 +2,8 @@
 /*
  * Proves that any number of concurrent threads is recorded: more threads than there are channels,
  * while signals interrupt them and they migrate between harts. No record is lost, and once threads
- * share a channel, the headers of their records name the threads. Also proves that in a child,
- * ordinary memory replaces the mapping of its parent's counts.
+ * share a channel, the headers of their records name the threads. Also proves that in a child
+ * process, ordinary memory replaces the mapping of the parent's counts.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -42,8 +42,8 @@ static void on_signal(int number)
 }
 
 /*
- * Write one record, and more after every thread has written its first. If there are more threads
- * than channels, other threads have taken this thread's channel by then.
+ * Write one record, and more records after every thread has written its first record. If there are
+ * more threads than channels, other threads have taken this thread's channel by then.
  */
 static void *record_often(void *number)
 {
@@ -116,8 +116,8 @@ static void start_and_join(struct __test_metadata *_metadata, unsigned int threa
 	ASSERT_NE(NULL, thread);
 	/*
 	 * Populate the stacks here, because harts that take page faults at the same time spin on
-	 * the page table's lock. If the host has fewer CPUs than the board has harts, they spin for
-	 * a long time.
+	 * the page table's lock. If the host has fewer CPUs than the board has harts, the harts
+	 * spin for a long time.
 	 */
 	ASSERT_EQ(0, mlockall(MCL_CURRENT | MCL_FUTURE));
 	pthread_attr_init(&attr);

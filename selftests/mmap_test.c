@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that mmap() maps only the stimulus pages of the session's encoders, only for the session's
- * owner and only during the session. The mappings must not be able to grow, be executed or be
- * inherited.
+ * owner, and only during the session. It must be impossible to grow, execute or inherit the
+ * mappings.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

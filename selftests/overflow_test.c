@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that a counter overflow interrupts its hart. perf's sampling events must produce the
- * number of samples that follows from count and period, with the pc of the running code, and none
- * after they are closed. Sampling by event depends on this. Needs no trace hardware.
+ * number of samples that follows from count and period, each with the pc of the running code, and
+ * no samples after the events are closed. Sampling by event depends on these interrupts. Needs no
+ * trace hardware.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -107,8 +108,8 @@ static uint64_t sample_loop(struct _test_data_overflow *self, uint64_t turns)
 }
 
 /*
- * Repeat until there are this many samples, at least one of them in the loop, because the emulator
- * is slow on a loaded host.
+ * Because the emulator is slow on a loaded host, repeat until there are this many samples, at least
+ * one of them in the loop.
  */
 static void sample_until(struct _test_data_overflow *self, uint64_t turns, uint64_t least)
 {
@@ -143,7 +144,7 @@ TEST_F(overflow, generates_samples)
 
 #define ROUNDS		5
 
-/* Return whether the number is within 5 % of the expected one, which is not zero. */
+/* Return whether the number is within 5 % of the expected number, which is not zero. */
 static bool near(uint64_t samples, uint64_t expected)
 {
 	return expected && samples >= expected * 95 / 100 &&

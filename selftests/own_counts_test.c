@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a thread's records count its own execution and not that of another process on the
- * same hart, unless hart counts are requested.
+ * Proves that the counts in a thread's records exclude other processes on the same hart, unless
+ * hart counts are requested.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -18,8 +18,8 @@
 #include "trace_records.h"
 
 /*
- * Yield the rest of each time slice, to save time: a single slice that is wrongly counted suffices
- * to exceed the tests' limits.
+ * Yield the rest of each time slice, to save time: a single wrongly counted slice exceeds the
+ * tests' limits.
  */
 #define NEIGHBOUR_TURNS	400000ull
 
@@ -85,7 +85,10 @@ static void take(const struct trace_record *record, void *arg)
 	counts->last = record->value[0];
 }
 
-/* Return the work's instruction count: the difference between the records around the work. */
+/*
+ * Return the work's instruction count: the difference between the counts in the records before and
+ * after it.
+ */
 static uint64_t work(struct __test_metadata *_metadata,
 		     struct _test_data_own_counts *self, unsigned int flags, bool often)
 {
@@ -142,7 +145,7 @@ TEST_F(own_counts, exclude_other_processes_on_hart)
 	EXPECT_LE(WORK + WORK / 2, all);
 }
 
-/* Records are so frequent that the other process runs between some of them. */
+/* There are so many records that the other process runs between some of them. */
 TEST_F(own_counts, continue_across_context_switches)
 {
 	uint64_t own;

@@ -3,8 +3,8 @@
 # Sourced by suites whose checks depend on nothing but files: a check that has passed runs again, in
 # any checkout, only if an input has changed. With TRACE_PART=1, all checks run.
 #
-# Before sourcing this file, set $passed to a directory in the cache. It contains a file for each set
-# of inputs, with a unique name: empty, or the output of the check.
+# Before sourcing this file, set $passed to a directory in the cache. That directory contains a file
+# for each set of inputs, with a unique name; the file is empty or contains the check's output.
 mkdir -p "$passed"
 
 # digest: print a name for the inputs on standard input.
@@ -16,8 +16,8 @@ has_passed() { [ "${TRACE_PART:-4}" -ne 1 ] && [ -e "$passed/$1" ]; }
 # now_passed NAME...: remember that checks have passed.
 now_passed() { (cd "$passed" && touch -- "$@"); }
 
-# unless_passed NAME COMMAND...: run COMMAND. In "make check", which sets TRACE_ONCE, print what COMMAND
-# printed last time instead if the check with these inputs has passed.
+# unless_passed NAME COMMAND...: run COMMAND. In "make check", which sets TRACE_ONCE, and if the
+# check with these inputs has passed, print what COMMAND printed at that time instead.
 unless_passed() {
 	local kept=$passed/$1 rc
 	shift

@@ -55,7 +55,7 @@ static void store_part(struct trace_session *s, uint32_t from)
 		trace_store(s->page, s->reg, from + i, 4);
 }
 
-/* Store one part, then one during each of @times pauses, then one more. */
+/* Store one part, then a part during each of @times pauses, then a last part. */
 static void record(struct __test_metadata *_metadata, struct _test_data_pause *self,
 		   uint32_t flags, unsigned int times)
 {

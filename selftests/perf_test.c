@@ -4,7 +4,7 @@
  * perf events are opened and closed, or use all other counters. COUNTERS must report an error if
  * perf holds all counters.
  *
- * The emulator counts an event on a single counter, so both sides use different events,
+ * The emulator counts an event on a single counter, so the session and perf use different events,
  * except for cycles and instructions, which have fixed counters.
  */
 #define _GNU_SOURCE
@@ -31,7 +31,7 @@
 
 /*
  * Number of pages to touch; each causes a miss. If counts are exact, the test also checks an upper
- * limit, and touches more pages, so that the kernel's own misses do not exceed it.
+ * limit, and touches more pages, so that the kernel's own misses do not exceed that limit.
  */
 #define PAGES		64
 #define PAGES_EXACT	512
@@ -100,7 +100,9 @@ static bool is_loop(struct _test_data_perf *self, uint64_t count)
 	return self->exact ? count >= LOOP && count <= LOOP + SLACK : (int64_t)count > 0;
 }
 
-/* Return the loop's count: the lowest of several runs, because other harts add to it. */
+/*
+ * Return the loop's count: the lowest count of several runs, because other harts add to the count.
+ */
 static uint64_t count_loop(struct _test_data_perf *self,
 			   uint64_t (*read)(unsigned int what), unsigned int what)
 {
@@ -252,8 +254,9 @@ static void skip_read(int number, siginfo_t *info, void *context)
 
 /*
  * Return the mapped event's count without a system call: the base in its page plus the counter, or
- * 0 if the page names no counter or one that cannot be read. perf may move the event to another
- * counter between the reads of the page and of the counter, but it then changes the page's lock.
+ * 0 if the page names no counter, or names a counter that cannot be read. perf may move the event
+ * to another counter between the reads of the page and of the counter, but it then changes the
+ * page's lock.
  */
 static uint64_t mapped_count(unsigned int unused)
 {
@@ -416,7 +419,7 @@ TEST_F(perf, perf_can_use_counters_not_used_by_session)
 	check_ours(_metadata, self);
 }
 
-/* Fill only programmable counters, so that firmware has only the fixed one left for cycles. */
+/* Fill only programmable counters, so that firmware has only the fixed counter left for cycles. */
 TEST_F(perf, perf_cannot_use_fixed_counters_of_session)
 {
 	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,

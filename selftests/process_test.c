@@ -21,8 +21,8 @@
 #define BUFFER		1048576
 
 /*
- * Maximum number of captures until every thread has a sample: on a loaded host, each has few
- * samples.
+ * Maximum number of captures until every thread has a sample: on a loaded host, each capture has
+ * few samples.
  */
 #define CAPTURES	50
 
@@ -82,7 +82,7 @@ FIXTURE(process) {
 	struct seen seen;
 };
 
-/* Create a thread before START, and another one after it. */
+/* Create one thread before START, and another thread after START. */
 static void run_child(struct _test_data_process *self)
 {
 	pthread_t thread;

@@ -87,8 +87,8 @@ run error own /none/x.rtd $p/adverse error /out/error.dat
 run pipe own /none/x.rtd $p/adverse pipe
 (ulimit -f 8; run limit own /tmp/limit.rtd $p/adverse work)
 
-# Processes continue after the recording ends. A new directory with the same name as that of the
-# recording is then created.
+# Processes continue after the recording ends. A new directory with the same name as the recording's
+# directory is then created.
 sifive-trace record --children -o survives.rtd sh -c "
 	$p/adverse wait /tmp/first 2>first.err & $p/adverse wait /tmp/second 2>second.err &
 	$p/tree work" 2>survives.err & command=$!

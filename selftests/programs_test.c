@@ -44,7 +44,7 @@
 #define SS_AUTODISARM	0x80000000u
 #endif
 
-/* Actions of a program other than calls. Some exclude each other. */
+/* A program's actions other than calls. Some actions exclude each other. */
 enum {
 	CLOSES		= 1 << 0,
 	DUMPS		= 1 << 1,
@@ -66,9 +66,10 @@ enum {
 
 /**
  * struct outcome - result of a program, in memory shared with the test
- * @made:	number of records, including those of handlers and of children that share its memory
+ * @made:	number of records, including records from handlers and from children that share the
+ *		program's memory
  * @maybe:	number of records that may not have been written, because tracing was turned off or
- *		on during their call
+ *		on during the call that writes them
  * @found:	number of records in the trace
  * @lost:	number of lost records that the library reports
  * @totals:	totals of the trace
@@ -337,7 +338,7 @@ static void step_sleep(struct actor *self)
 }
 
 /*
- * Set the timer for one signal at a time, because slow handlers would otherwise use all of the
+ * Set the timer for one signal at a time, because slow handlers would otherwise use all of the CPU
  * time.
  */
 static void step_timer(struct actor *self)
@@ -573,7 +574,10 @@ static const char *run_program(uint64_t seed)
 	unsigned int i;
 
 	abilities = below(&self, ABILITIES);
-	/* Closing all descriptors would close a file that a dump writes, or the device in use. */
+	/*
+	 * Closing all descriptors would close a file to which a dump is being written, or the
+	 * device in use.
+	 */
 	if (abilities & CLOSES)
 		abilities &= ~(unsigned int)(DUMPS | SWITCHES_OFF);
 	if (abilities & ALTERNATE_STACK)

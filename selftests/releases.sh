@@ -61,7 +61,7 @@ works() {
 	result $rc "$release: $name succeeds"
 }
 
-# holds COMMANDS WHAT: expect COMMANDS, which check the result of earlier ones, to succeed.
+# holds COMMANDS WHAT: expect COMMANDS, which check the result of earlier commands, to succeed.
 holds() {
 	inside "$1"
 	result $? "$release: $2"

@@ -31,13 +31,13 @@ lost = sum(sum(json.load(open(meta))["lost"].values()) for meta in sys.argv[1:])
 print(records["enter"] + records["exit"], lost)' "$out/$1".*[0-9].meta
 }
 
-# some NAME: print the names of the first two pieces and the last one or, with TRACE_PART=1, of all
-# pieces.
+# some NAME: print the names of the first two pieces and the last piece or, with TRACE_PART=1, of
+# all pieces.
 some() { ls -v "$out/$1".*[0-9] | if [ "${TRACE_PART:-4}" -eq 1 ]; then cat; else sed -n '1,2p;$p' | uniq; fi; }
 
 # whole NAME WHAT [cut]: assemble the whole trace from its pieces; expect the pieces to contain its
-# records, and the independent reader, which is slow, to read the same records as the command from
-# some of them.
+# records. The independent reader, which is slow, reads only some pieces, and must read the same
+# records as the command.
 whole() {
 	selftests/format/pieces.py "$build/sifive-trace" "$out/$1" ${3:+"$3"}
 	result $? "$2: all pieces together contain the whole trace's records"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that each sample names the interrupted thread, on a CPU that several processes and threads
- * share, with every count type, with callers, with stacks, and with repeated headers. Threads must
- * be named, and processes created after START must be sampled, only on request.
+ * Proves that each sample names the interrupted thread on a CPU that several processes and threads
+ * share. This must work with every count type, with callers, with stacks, and with repeated
+ * headers. Samples must name threads only on request, and must include processes created after
+ * START only on request.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -19,8 +20,8 @@
 #define BUFFER		1048576
 
 /*
- * Maximum number of captures until every thread has a sample: on a loaded host, each has few
- * samples.
+ * Maximum number of captures until every thread has a sample: on a loaded host, each capture has
+ * few samples.
  */
 #define CAPTURES	50
 
@@ -232,7 +233,7 @@ TEST_F(sample_threads, periodic_headers_precede_names)
 	}
 }
 
-/* Capture this process, which creates a process that creates a third one. */
+/* Capture this process, which creates a child that creates a grandchild. */
 static int capture_descendants(struct _test_data_sample_threads *self)
 {
 	struct sifive_trace_start start = TRACE_ARG(sifive_trace_start);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that the counter that triggers samples can also provide its event's counts in the records,
- * so that the session needs no other counter for that event. No count may be missing if
- * instructions are counted. No other event can be counted in this way.
+ * so that the session needs no other counter for that event. No count may be missing if the
+ * emulator counts instructions. The count of any other event needs a counter of the session.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -43,7 +43,9 @@ FIXTURE_SETUP(sampled_count)
 	config = trace_whole_config(self->fd);
 	ASSERT_EQ(0, trace_config(self->fd, &config));
 	ASSERT_EQ(0, trace_encoder(self->fd, 0, &encoder));
-	/* If instructions are counted, a hart's counter includes other harts' instructions. */
+	/*
+	 * If the emulator counts instructions, a hart's counter includes other harts' instructions.
+	 */
 	ASSERT_EQ(0, trace_pin(encoder.cpu));
 	self->counters = TRACE_ARG(sifive_trace_counters);
 	self->counters.flags = SIFIVE_TRACE_COUNTERS_PER_THREAD;
@@ -215,7 +217,7 @@ TEST_F(sampled_count, threads_can_exit_on_cpus_outside_the_capture)
 		ASSERT_EQ(0, pthread_create(&thread, NULL, exit_elsewhere, &encoder.cpu));
 		ASSERT_EQ(0, pthread_join(thread, NULL));
 	}
-	/* Samples of the threads on the other CPU are lost, too. */
+	/* Samples of threads on the other CPU are lost, too. */
 	ASSERT_EQ(0, trace_status(self->fd, &before));
 	/* An emulator on a busy machine may deliver the interrupt after the thread exits. */
 	do {

@@ -221,7 +221,10 @@ TEST_F(sampling, samples_have_interval_pc_and_counters)
 		EXPECT_LT(self->samples->sample[i - 1].count[1], self->samples->sample[i].count[1]);
 		EXPECT_LT(self->samples->sample[i - 1].time, self->samples->sample[i].time);
 	}
-	/* The counts are within the range of the program's own readings, and nearly span it. */
+	/*
+	 * The counts are within the range of the program's own readings, and nearly span that
+	 * range.
+	 */
 	first = self->samples->sample;
 	last = first + self->samples->count - 1;
 	for (i = 0; i < 2; i++) {
@@ -238,7 +241,10 @@ TEST_F(sampling, samples_have_interval_pc_and_counters)
 	EXPECT_EQ(0, status.samples_lost);
 }
 
-/* To read XOR counts from a ring, headers must be repeated. Only the busy hart writes several. */
+/*
+ * To read XOR counts from a ring, headers must be repeated. Only the busy hart writes several
+ * headers.
+ */
 TEST_F(sampling, only_xor_counts_have_periodic_headers)
 {
 	self->sampling.flags = SIFIVE_TRACE_SAMPLING_HEADERS;
@@ -369,7 +375,10 @@ static void *thread_works(void *self)
 
 TEST_F(sampling, threads_created_later_are_sampled)
 {
-	/* If time is counted, some samples are missing, and others are between the loops. */
+	/*
+	 * If the emulator counts time, some samples are missing, and other samples are between the
+	 * loops.
+	 */
 	const unsigned int least = self->exact ? at_least(self, 50) / 2 : 1;
 	const uint64_t own = trace_own_time();
 	pthread_t thread[3];
@@ -497,7 +506,7 @@ static int try_all(struct _test_data_sampling *self)
 		return 2;
 	if (set(self) != -EPERM || !strstr(trace_message(self->fd), "CAP_PERFMON"))
 		return 3;
-	/* Without capabilities, the child may not sample itself or call STOP, either. */
+	/* Without capabilities, the child may not sample itself or call STOP. */
 	self->sampling.flags = 0;
 	if (set(self) != -EPERM || trace_stop(self->fd) != -EPERM)
 		return 4;
@@ -578,7 +587,10 @@ static uint64_t instructions_in(const struct samples *s, void (*fn)(uint64_t))
 	return sum;
 }
 
-/* Check the counts of a joined and another thread, while another process shares their hart. */
+/*
+ * Check the counts of a joined thread and of a thread that has not joined, while another process
+ * shares their hart.
+ */
 static void sample_own(struct __test_metadata *_metadata, struct _test_data_sampling *self,
 		       uint32_t count_type)
 {
@@ -682,7 +694,7 @@ TEST_F(sampling, samples_match_event_period)
 	TH_LOG("%u samples, %llu expected if instructions are counted",
 	       self->samples->count, (unsigned long long)expected);
 	EXPECT_TRUE(is_whole(self->samples));
-	/* If time is counted instead, interrupts may be late on a loaded host. */
+	/* If the emulator counts time, interrupts may be late on a loaded host. */
 	if (self->exact) {
 		EXPECT_LT(0, count_in(self->samples, work));
 		EXPECT_LE(expected, self->samples->count);

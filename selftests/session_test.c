@@ -304,7 +304,7 @@ TEST_F(session, continues_in_process_that_receives_descriptor)
 	close(mine);
 	ASSERT_EQ(1, read(sockets[0], &byte, 1));
 
-	/* This process has closed its descriptor; the receiver's is open. */
+	/* This process has closed its descriptor; the receiver's descriptor is open. */
 	EXPECT_EQ(SIFIVE_TRACE_STATUS_CONFIGURED, trace_flags(reader));
 	config = self->config;
 	EXPECT_EQ(-EBUSY, trace_config(reader, &config));
@@ -392,7 +392,7 @@ static bool find_device(const char *driver, const char *node, char *name, size_t
 	return found;
 }
 
-/* Unbind during a running session, whose mapping then loses access. */
+/* Unbind during a running session; the session's mapping then loses access. */
 static void unbind_running(struct __test_metadata *_metadata,
 			   struct _test_data_session *self, const char *node)
 {

@@ -210,7 +210,8 @@ TEST_F(share, idle_reader_loses_copy_to_another_reader)
 #define COPIERS	4
 
 /**
- * struct copiers - threads that read together, so that the first one copies the ring for all
+ * struct copiers - threads that read together, so that the first thread copies the ring for all
+ * threads
  * @barrier:	barrier at the end of each half of a round
  * @begun:	number of reads that have begun
  * @done:	number of reads that returned the first byte, so that the copy was complete
@@ -306,8 +307,8 @@ static void calls_return_during_copies(struct __test_metadata *_metadata, struct
 }
 
 /*
- * If copying locked the driver, a call would return only after the copy. On a loaded host, this
- * sometimes happens without a lock, too.
+ * If copying locked the driver, a call would return only after the copy. On a loaded host, a call
+ * sometimes returns so late even without a lock.
  */
 TEST_F(share, owner_is_not_blocked_by_ring_copies)
 {
@@ -457,7 +458,7 @@ TEST_F(share, only_owner_and_capable_users_can_read_capture)
 	EXPECT_EQ(0, as_user(ALICE, 0, may_not_read, 0));
 	EXPECT_EQ(0, as_user(ALICE, BIT64(CAP_PERFMON), may_read, 0));
 	EXPECT_EQ(0, as_user(ALICE, BIT64(CAP_SYS_ADMIN), may_read, 0));
-	/* Root may read the capture, even without capabilities, and after the session. */
+	/* Root may read the capture, even without capabilities and after the session has ended. */
 	EXPECT_EQ(0, as_user(0, 0, may_read, 0));
 	fd = trace_open(O_RDONLY);
 	trace_session_close(&self->s);
@@ -649,7 +650,7 @@ TEST_F(share, sram_retains_nothing_of_earlier_session)
 	for (i = 0; i < size / 4; i++)
 		same += page[TR_SINK_DATA / 4] == old[i];
 	EXPECT_EQ(0, same);
-	/* read() does not return old data, either, even from a sink that seems to be full. */
+	/* read() does not return old data, even from a sink that seems to be full. */
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	page[TR_SINK_WP / 4] |= TR_SINK_WP_WRAPPED;
 	ASSERT_EQ(0, trace_stop(self->s.fd));

@@ -66,8 +66,8 @@ static bool lists(const char *path, const char *word)
 }
 
 /*
- * Return whether sleep means s2idle, which only idles the CPUs, because firmware does not support
- * suspend.
+ * Return whether sleep means s2idle, because firmware does not support suspend. s2idle only idles
+ * the CPUs.
  */
 static bool only_idles(void)
 {
@@ -333,7 +333,7 @@ TEST_F(sleep, sampling_continues_after_pause)
  * @fd:		descriptor of the session
  * @cpu:	CPU on which the thread runs
  * @reads:	number of reads
- * @back:	number of values that were less than the previous one
+ * @back:	number of values that were less than the previous value
  * @quit:	request to end
  */
 struct watcher {

@@ -56,7 +56,7 @@ rec handled-short -i 500us -g dwarf,512 $p/handled
 rec handled-other -i 500us -g dwarf,8192 $p/handled other
 rec handled-fp -i 500us -g fp $p/handled
 for bytes in 512 8192; do rec cost$bytes -i 500us -g dwarf,$bytes $p/deep; done
-# An earlier trace, and a link that another user could have created.
+# A trace of an earlier recording, and a link that another user could have created.
 touch taken.rtd.1; ln -s /tmp/victim taken.rtd.1.meta
 sifive-trace record --snapshot -b 64k -i 500us -g fp -o taken.rtd $p/busy 100000 \
 	>taken.txt 2>taken.err & command=$!

@@ -22,7 +22,9 @@
 #define CHANNEL		5
 #define BUFFER		1048576
 
-/* Maximum number of captures until one contains samples: on a loaded host, each contains few. */
+/*
+ * Maximum number of attempts to capture samples: on a loaded host, a capture contains few or none.
+ */
 #define CAPTURES	50
 #define TURNS		3000000
 #define CALLS		3000
@@ -356,7 +358,7 @@ TEST_F(stacks, reading_stacks_of_named_processes_needs_permission)
 
 	/*
 	 * Any word of a stack can look like the address of a caller, so reading stacks needs the
-	 * same permission.
+	 * same permission as reading addresses.
 	 */
 	const struct {
 		uint32_t flags;

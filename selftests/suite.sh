@@ -15,7 +15,7 @@ shift 2
 mkdir -p "$dir"
 log=$dir/$name.log
 start=$SECONDS
-# Keep tests independent of the user's defaults for the command's options.
+# Make tests independent of the default options that a user has set for the command.
 export XDG_CONFIG_HOME=$dir/$name.config
 
 "$@" >"$log" 2>&1 </dev/null

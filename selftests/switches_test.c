@@ -23,7 +23,7 @@
 /* Number of times that a thread voluntarily gives up the CPU. */
 #define TURNS		50
 
-/* Maximum number of captures until one contains the record that a test needs. */
+/* Maximum number of attempts to capture the record that a test needs. */
 #define TRIES		100
 
 /* Upper limit on the numbers of record kinds. */
@@ -35,7 +35,7 @@
  * @begins:	number of BEGIN records
  * @kind:	number of records of each kind
  * @bad:	number of records that contradict the previous record
- * @overlaps:	number of times that a thread starts to run while another one runs on the hart
+ * @overlaps:	number of times that a thread starts to run while another thread runs on the hart
  * @unwoken:	number of times that a sleeping thread runs without having been woken
  * @foreign:	number of records of threads that are not in @threads
  * @idle:	number of ends of the recording at which no thread is running
@@ -155,7 +155,7 @@ static void look(struct found *found, uint8_t kind, pid_t thread, uint64_t time,
 	found->ended = time;
 }
 
-/* Stop, and read the records; count all other messages on the channel in @bad. */
+/* Stop, and read the records; count the channel's messages that are not records in @bad. */
 static int collect(struct _test_data_switches *self)
 {
 	struct trace_stream stream = {};
@@ -586,7 +586,7 @@ TEST_F(switches, later_children_are_recorded_on_request)
 	EXPECT_EQ(0, self->found.bad);
 	EXPECT_EQ(0, self->found.overlaps);
 	EXPECT_NE(0, self->found.first[1]);
-	/* The foreign records are those of the grandchild and of the second child. */
+	/* The foreign records are from the grandchild and from the second child. */
 	EXPECT_LT(0, self->found.foreign);
 }
 

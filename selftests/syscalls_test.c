@@ -34,7 +34,7 @@
  * @failures:	number of close(-1) calls that returned -EBADF
  * @foreign:	number of getpgid() calls, which only other processes make
  * @unpaired:	number of returns that follow no call, including the return of START
- * @records:	number of all records of system calls
+ * @records:	number of all system-call records
  */
 struct found {
 	unsigned int calls, results, failures, foreign, unpaired, records;
@@ -256,7 +256,10 @@ static int move_driver(unsigned int cpu)
 	return -1;
 }
 
-/* Count BEGIN marks, and those directly followed by a system call instead of the running thread. */
+/*
+ * Count BEGIN marks, and BEGIN marks directly followed by a system call instead of the running
+ * thread.
+ */
 static void count_marks(const struct trace_stream *stream, unsigned int *marks,
 			unsigned int *unnamed)
 {
@@ -316,7 +319,7 @@ TEST_F(syscalls, not_recorded_during_pause)
 	EXPECT_EQ(0, self->found.calls);
 }
 
-/* Results of system calls and records of page faults can contain addresses. */
+/* System-call results and page-fault records can contain addresses. */
 TEST_F(syscalls, reading_those_of_other_processes_needs_permission)
 {
 	const struct {

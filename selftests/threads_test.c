@@ -43,7 +43,7 @@ struct counts {
 	uint64_t of[TRACE_ISR + 1];
 };
 
-/* Number of records that have begun, and number of these that were not abandoned. */
+/* Number of records that have begun, and number of records that were not abandoned. */
 static struct counts begun, made;
 
 static void count(struct counts *counts, enum trace_kind kind, uint64_t number)
@@ -107,7 +107,10 @@ FIXTURE(threads) {
 	struct sifive_trace_report report;
 };
 
-/* Count TLB misses, too: they differ between harts, which reveals a count from the wrong hart. */
+/*
+ * Count TLB misses, too: a count from the wrong hart is noticed, because these counts differ
+ * between harts.
+ */
 static int begin(const struct sifive_trace_info *info)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
@@ -144,7 +147,7 @@ FIXTURE_SETUP(threads)
 {
 	/*
 	 * Populate the stacks before threads run: harts that fault together spin on the page
-	 * table's lock. If the emulator has fewer CPUs than harts, they spin for a long time.
+	 * table's lock. If the emulator has fewer CPUs than harts, the harts spin for a long time.
 	 */
 	ASSERT_EQ(0, mlockall(MCL_CURRENT | MCL_FUTURE));
 	ASSERT_EQ(0, make_threads_cheap());
@@ -221,8 +224,8 @@ static void whole(struct __test_metadata *_metadata, struct _test_data_threads *
 #define WHOLE()	whole(_metadata, self)
 
 /*
- * Like WHOLE(), with at most @times abandoned records: before the first word, after the last
- * one, or in between, which leaves a mark in the trace.
+ * Like WHOLE(), with at most @times abandoned records: before the first word, after the last word,
+ * or in between. A record abandoned in between leaves a mark in the trace.
  */
 static void whole_but(struct __test_metadata *_metadata,
 		      struct _test_data_threads *self, uint64_t times)
@@ -254,7 +257,10 @@ static void move(unsigned int to)
 	trace_pin((int)(to % (unsigned int)sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
-/* Number of signals handled, and of those that interrupted a record according to the library. */
+/*
+ * Number of handled signals, and number of signals that, according to the library, interrupted a
+ * record.
+ */
 static uint64_t signals, hits;
 
 /* Maximum number of timer signals since the last signal from the sender. */
@@ -625,7 +631,9 @@ static volatile bool in_child;
 /* Wait status of the first child that did not exit with 0, or -1 if there is none. */
 static volatile int bad_status;
 
-/* Times range from 1 us, which interrupts records at each place, to 8 ms, for slow machines. */
+/*
+ * Times range from 1 us, at which records are interrupted at each place, to 8 ms for slow machines.
+ */
 static void set_alarm(void)
 {
 	const long us = (1 + forks * 37 % 64) << forks * 8 / forks_least % 8;
@@ -654,8 +662,8 @@ static void fork_within(int number)
 }
 
 /*
- * The child completes its parent's unfinished record, in its own memory. The parent changes CPUs,
- * so that headers and migrations are also interrupted.
+ * The child completes its parent's unfinished record, in the child's own memory. The parent changes
+ * CPUs, so that headers and migrations are also interrupted.
  */
 TEST_F(threads, child_forked_in_handler_completes_record)
 {
@@ -678,7 +686,7 @@ TEST_F(threads, child_forked_in_handler_completes_record)
 	EXPECT_EQ(0, lost(&self->report));
 }
 
-/* Write records, then execute another program, which removes all references to the trace. */
+/* Write records, then execute another program: execve() removes all references to the trace. */
 static void execute_other_program(const struct sifive_trace_info *info)
 {
 	char *const args[] = { "/bin/true", NULL };

@@ -36,13 +36,12 @@ static __attribute__((noinline, aligned(64))) void busy(uint64_t turns)
 
 /**
  * struct seen - summary of the records
- * @samples:	number of records of the timer
+ * @samples:	number of timer records
  * @sources:	mask of the encoders of samples with a pc in busy()
- * @busy:	number of samples with a pc in busy()
- * @entered, @left: number of entries and exits
- * @sampled, @called: masks of the channels of samples, and of those of calls
- * @first, @last: times of the first and last sample
- * @begin, @counted: each counter at the first sample, and its increment since
+ * @busy:	number of samples with a pc in busy() @entered, @left: number of entries and exits
+ * @sampled, @called: masks of the channels with samples, and of the channels with calls @first,
+ * @last: times of the first and last sample @begin, @counted: each counter at the first sample, and
+ * its increment since
  */
 struct seen {
 	uint64_t samples, busy, entered, left;
@@ -228,8 +227,7 @@ TEST_F(timer, records_have_interval_and_interrupted_address)
 	EXPECT_EQ(1u << CHANNEL, self->seen.sampled);
 	EXPECT_EQ(0, self->seen.entered + self->seen.left);
 	/*
-	 * The program's own count exceeds that of the records, which lack an interval
-	 * at each end.
+	 * The program's own count exceeds the records' count, which lacks an interval at each end.
 	 */
 	for (i = 0; i < count; i++) {
 		EXPECT_LT(0, self->seen.counted[i]);
@@ -238,7 +236,9 @@ TEST_F(timer, records_have_interval_and_interrupted_address)
 			EXPECT_LT(worked[i] / 100 * 98, self->seen.counted[i]);
 	}
 
-	/* Check the average, because a late interrupt does not delay the next one. */
+	/*
+	 * Check the average interval, because a late interrupt does not delay the next interrupt.
+	 */
 	interval = (double)(self->seen.last - self->seen.first) /
 		   (double)(self->seen.samples - 1);
 	if (self->info.ts_hz) {
@@ -329,7 +329,7 @@ TEST_F(timer, records_coexist_with_entry_and_exit_records)
 	EXPECT_EQ(calls, self->seen.entered);
 	EXPECT_EQ(calls, self->seen.left);
 	EXPECT_LE(trace_counts_instructions() ? 5 : 1, self->seen.busy);
-	/* Records of calls use this channel; the kernel's samples use another. */
+	/* Call records use this channel; the kernel's samples use another channel. */
 	EXPECT_EQ(1u << CHANNEL, self->seen.called);
 	EXPECT_EQ(0, self->seen.called & self->seen.sampled);
 	ASSERT_EQ(0, sifive_trace_status(self->trace, &report));
@@ -361,7 +361,7 @@ TEST_F(timer, records_follow_thread_to_every_cpu)
 	SET_UP();
 	/*
 	 * On a slow kernel, most or all samples are between the loops. Read the trace while tracing
-	 * is off, because the parts of two sinks move while a capture runs.
+	 * is off, because in a file with two sinks, the sinks' parts move while a capture runs.
 	 */
 	for (tries = 0; tries < 200 && encoders_in_busy(self->fd) < self->info.encoders; tries++) {
 		ASSERT_EQ(0, sifive_trace_on(self->trace));

@@ -24,7 +24,8 @@ struct trace_calls {
 /**
  * struct trace_nesting - result of nesting entries and exits
  * @late:	number of exits without any earlier entry
- * @disorder:	number of exits of calls that are not the innermost, and of calls skipped by them
+ * @disorder:	number of exits from calls that are not the innermost, and of calls skipped by these
+ *		exits
  * @open:	number of calls without an exit
  * @deepest:	maximum depth
  */

@@ -50,7 +50,7 @@ static inline void trace_spin(uint64_t turns)
  */
 uint64_t trace_count_spin(unsigned int counter, uint64_t turns);
 
-/* Return the number of records of a capture that the kernel has written or lost. */
+/* Return the number of the kernel's records that were written or lost in a capture. */
 uint64_t trace_sampled(int fd);
 
 /* Return the calling thread's CPU time, in microseconds. */
@@ -84,7 +84,7 @@ bool trace_emulated(void);
 
 /*
  * Return whether cycles and instructions are counted. Without the option --icount, the emulator
- * counts host time instead. With TRACE_EXACT=1, the test fails if they are not counted.
+ * counts host time instead. With TRACE_EXACT=1, the test fails if the emulator counts time.
  */
 bool trace_counts_instructions(void);
 

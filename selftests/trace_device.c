@@ -382,7 +382,7 @@ struct layout {
 	bool full;
 };
 
-/* A correlation message has a history if the upper bits of its fixed fields are 1. */
+/* A correlation message has a history if the upper bits of the message's fixed fields are 1. */
 static const struct layout layouts[] = {
 	{ 3, 0, 1 },			/* direct branch */
 	{ 4, 2, 2 },			/* indirect branch */

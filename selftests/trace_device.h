@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Helpers for the tests of /dev/sifive-trace: calls that return errors as negative numbers, the
- * stimulus page, and a decoder of captured bytes that shares no code with the tools.
+ * stimulus page, and a decoder for captured bytes. The decoder shares no code with the tools.
  */
 #ifndef TRACE_DEVICE_H
 #define TRACE_DEVICE_H
@@ -100,7 +100,7 @@ unsigned int trace_register(const struct sifive_trace_encoder *encoder,
 void trace_store(void *page, unsigned int reg, uint32_t value,
 		 unsigned int bytes);
 
-/* Return the tag of the message that such a store produces. */
+/* Return the tag of the message that a store of this size produces. */
 static inline uint32_t trace_tag(unsigned int channel, unsigned int bytes)
 {
 	return channel * 4 + 4 - bytes;

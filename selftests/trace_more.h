@@ -45,7 +45,7 @@ struct trace_session {
 int trace_session_open(struct trace_session *s, unsigned int index);
 
 /*
- * Configure @encoder and the encoders in @also with a sink of this kind, and map the page of
+ * Configure @encoder and the encoders in @also, with sinks of this kind, and map the page of
  * @encoder. @buffer is 0 for SRAM. This function can be called repeatedly.
  */
 int trace_session_config(struct trace_session *s, uint32_t sink, uint64_t buffer,
@@ -94,9 +94,9 @@ uint32_t trace_writer_stop(struct trace_writer *w);
 uint64_t trace_random(uint64_t *state);
 
 /*
- * Replace the session with one on the second encoder, or on the first if there is only one. Return
- * the sysfs file that takes the second encoder's CPU offline, or NULL if there is no second encoder
- * or its CPU cannot go offline.
+ * Replace the session with a session on the second encoder, or on the first if there is only one
+ * encoder. Return the sysfs file that takes the second encoder's CPU offline, or NULL if there is
+ * no second encoder or its CPU cannot go offline.
  */
 const char *trace_session_leaver(struct trace_session *s);
 
@@ -104,7 +104,7 @@ const char *trace_session_leaver(struct trace_session *s);
 uint64_t trace_setting(const char *name, uint64_t otherwise);
 
 /*
- * Return whether tests run that reveal nothing with fewer repetitions: with TRACE_LEAKS, and if
+ * Return whether to run tests that reveal nothing with fewer repetitions: with TRACE_LEAKS, and if
  * TRACE_PART does not reduce the repetitions.
  */
 bool trace_finds_leaks(void);

@@ -19,7 +19,7 @@ enum { RAW, DELTA, XOR };
  *		stack
  * @at:		index of the next counter or address
  * @had_one:	a record has been decoded since the header
- * @xor:	latest address, to which the next one is relative
+ * @xor:	latest address, to which the next address is relative
  * @count:	counts of the current record, as sent
  * @now:	the record being decoded
  */
@@ -182,8 +182,8 @@ static void read_mask(struct stream *s, uint32_t mask)
 }
 
 /*
- * A counter's definition has a type, a code and an info word; that of a raw event has two words of
- * code.
+ * A counter's definition consists of a type, a code and an info word. For a raw event, the code has
+ * two words.
  */
 static void read_counter(struct stream *s, uint32_t value)
 {

@@ -37,7 +37,7 @@ enum trace_kind {
  * @named:	set if the sample names its thread
  * @thread:	id of that thread
  * @callers:	number of callers
- * @caller:	the return-address register, then return addresses of the stack's frames
+ * @caller:	the return-address register, then return addresses from the stack's frames
  * @values:	number of registers and 8-byte words of the stack
  * @stack:	first TRACE_STACK_VALUES of these registers and words
  * @value:	counts in order, as absolute values or, for Delta, as sums since the header
@@ -71,9 +71,9 @@ struct trace_totals {
 };
 
 /*
- * Decode all sinks and call @each for each record, in order within a source and
- * channel. @each may be NULL. The capture must not be running if it has several sinks, because the
- * parts of the file move. Return 0, or -1 if a sink does not contain a valid trace.
+ * Decode all sinks and call @each for each record, in order within a source and channel. @each may
+ * be NULL. The capture must not be running if it has several sinks, because the sinks' parts of the
+ * file move during a capture. Return 0, or -1 if a sink does not contain a valid trace.
  */
 int trace_records(int fd, struct trace_totals *totals,
 		  void (*each)(const struct trace_record *record, void *arg),

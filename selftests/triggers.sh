@@ -32,7 +32,7 @@ snap left -b 64k --slower-than again:1s $p/leaps
 snap everything -b 64k -a --trigger request:4000 $p/stalls
 kill $other
 snap quiet -q -b 64k --trigger request:10000 $p/stalls
-# Without instruction trace: programs with the library, and a sampled program.
+# Recordings without instruction trace: programs with the library, and a sampled program.
 run hooks sifive-trace record -C 0 --snapshot -b 64k --trigger piece:100 -o hooks.rtd $p/pieces 400 races
 run last sifive-trace record -C 0 --snapshot -b 64k --slower-than main:1us -o last.rtd $p/plain
 run sampled sifive-trace record -C 0 --snapshot -i 100us -b 64k --trigger busy:8 -o sampled.rtd $p/busy-static 50
@@ -61,8 +61,8 @@ until pidof stalls >/dev/null; do usleep 100; done; kill -STOP $command
 until [ -s lost.txt ]; do usleep 1000; done; kill -CONT $command
 wait $command; echo $? >lost.rc
 
-# The recorder is stopped several times and loses events, while its program and others continue to
-# make calls.
+# The recorder is stopped several times and loses events, while its program and other programs
+# continue to make calls.
 for i in 1 2 3; do
 	while :; do $p/stalls >/dev/null; done & others="${others-} $!"
 done
@@ -150,7 +150,8 @@ times = [round(float(line[0].strip("~")) * 1e7) if re.match(r"~?[0-9.]+$", line[
 begins = [i for i, line in enumerate(lines) if "begins" in line]
 ends = [i for i, line in enumerate(lines) if "ended:" in line]
 calls = [i for i, line in enumerate(lines) if line[-1] in ("request", "request()")]
-# The thread may be switched out between a probe and the call, so their durations may differ.
+# The thread may be switched out between a probe and the call, so the probed and actual durations
+# may differ.
 good = len(begins) == len(ends) == 1 and any(
     begins[0] < call and times[begins[0]] == trigger["from"] and times[ends[0]] == trigger["to"]
     and float(lines[call][1].strip("~")) > 2 for call in calls)

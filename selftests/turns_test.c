@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that events take turns if there are more events than counters: each count contains its
- * turn, and the counts of one turn are those of one event and of this thread only.
+ * turn, and the counts in one turn cover only one event and only this thread.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -72,8 +72,8 @@ static int take(struct _test_data_turns *self, uint32_t flags, uint32_t turn_us)
 	for (i = FIXED; i < EVENTS; i++) {
 		c->event[i].type = SIFIVE_TRACE_EVENT_RAW;
 		/*
-		 * The first and the last event count instructions, the first one in all modes, like
-		 * instret. All other events count nothing.
+		 * The first and the last event count instructions; the first event counts them in
+		 * all modes, like instret. All other events count nothing.
 		 */
 		c->event[i].data = i == FIXED || i == EVENTS - 1 ? RAW_INSTRUCTIONS : 0x100 + i;
 	}

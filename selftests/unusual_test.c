@@ -2,9 +2,9 @@
 /*
  * Proves that each record is in the trace or counted as lost, even in programs that use stacks,
  * signals and processes in unusual ways. These are user threads that a signal handler switches, a
- * stack that overflows in the middle of a call and is left by a jump, many signals per millisecond
- * on an alternate stack, the program's own SIGILL, a child that continues in the background, and a
- * child that traces itself after its parent's trace has ended.
+ * stack that overflows in the middle of a call and is left by a jump, an alternate stack with many
+ * signals per millisecond, the program's own SIGILL, a child that continues in the background, and
+ * a child that traces itself after its parent's trace has ended.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -91,8 +91,8 @@ static uint64_t end(struct __test_metadata *_metadata, struct _test_data_unusual
 }
 
 /*
- * Check that each record that the program has counted, and at most @more others, are in the trace
- * or counted as lost. An abandoned record may be complete, and is then counted twice.
+ * Check that each record that the program has counted, and at most @more further records, are in
+ * the trace or counted as lost. An abandoned record may be complete, and is then counted twice.
  */
 static void check(struct __test_metadata *_metadata, struct _test_data_unusual *self,
 		  uint64_t more)
@@ -188,7 +188,10 @@ TEST_F_TIMEOUT(unusual, user_threads_switched_by_handler_are_recorded, 600)
 		switch_on();
 	leaf();
 	all = end(_metadata, self);
-	/* A context that has written within another context's record may have omitted a header. */
+	/*
+	 * A context that has written a record within another context's record may have omitted a
+	 * header.
+	 */
 	EXPECT_LE(made, all + self->totals.bad);
 	EXPECT_GE(made + self->report.lost_abandoned, all);
 }
@@ -358,7 +361,7 @@ TEST_F(unusual, daemon_keeps_records_written_before_fork)
 	EXPECT_TRUE(trace_is_whole(&self->totals));
 }
 
-/* Run in a child: trace this process; the trace must contain only its own records. */
+/* Run in a child: trace this process; the trace must contain only the child's own records. */
 static int trace_itself(int fd, unsigned int calls)
 {
 	struct trace_totals totals;

@@ -131,7 +131,7 @@ FIXTURE_TEARDOWN(wait)
  */
 #define TURNS		2000
 
-/* Fewer turns, for stores whose loss is intended. */
+/* Use fewer turns for stores whose loss is intended. */
 #define TURNS_FAST	100
 
 static unsigned int turns;
@@ -153,8 +153,8 @@ static void *store_steadily(void *arg)
 }
 
 /*
- * Stores wait if more than a quarter of the buffer is unread. Fill almost that much quickly: the
- * writers would need most of the test's time for it.
+ * Stores wait if more than a quarter of the buffer is unread. Fill almost that much quickly:
+ * otherwise, filling it would take most of the test's time.
  */
 static void fill_most(struct __test_metadata *_metadata, const struct _test_data_wait *self,
 		      struct trace_writer *w)
@@ -521,8 +521,8 @@ TEST_F(wait, process_with_waiting_store_can_be_killed)
 }
 
 /*
- * Earlier periods without room lasted @full_ns in total. The driver measures how long stores wait,
- * because on a loaded host, this test may detect the wait late.
+ * The periods without room before this one lasted @full_ns in total. The driver measures how long
+ * stores wait, because on a loaded host, this test may detect the wait late.
  */
 static void continue_without_reader(struct __test_metadata *_metadata, struct _test_data_wait *self,
 				    uint64_t full_ns)
@@ -588,7 +588,7 @@ TEST_F(wait, another_reader_can_take_over)
 	check_all(_metadata, self);
 }
 
-/* Jumped to when a store to a removed page raises SIGBUS, in the thread that stored. */
+/* Where a thread jumps to when its store to a removed page raises SIGBUS. */
 static __thread sigjmp_buf trap;
 
 static void trapped(int sig)
@@ -654,7 +654,7 @@ TEST_F(wait, cpu_can_go_offline_while_stores_wait)
 
 /* ---- dropping ---------------------------------------------------------------- */
 
-/* The program stores without checking for room; this must not delay it. */
+/* The program stores without checking for room; its stores must not wait. */
 TEST_F(wait, drop_flag_reports_full_sink_without_waiting)
 {
 	struct sifive_trace_status status;
