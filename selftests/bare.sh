@@ -89,7 +89,7 @@ for bits in 64 32; do
 			n["manual"] + n["sample"] != NR }'
 	result $? "rv$bits: the timer omitted as many records as it reports"
 
-	# The last record of a full buffer may be incomplete.
+	# The last record in a full buffer may be incomplete.
 	"$build/sifive-trace" decode -e "$program" "$out/full.rtd" 2>>"$out/decode.log" |
 		awk '$3 == "manual" { n++ } END { exit n < 5 || n > 40 }'
 	result $? "rv$bits, full: records are kept up to the end of the buffer"
@@ -153,8 +153,8 @@ for board in fpga nofunnel; do
 		rules "$what"
 		[ "$kind" = funnel ] || continue
 
-		# Both harts share a clock: no record of a round has an earlier time than a record
-		# of the other hart's previous round.
+		# Both harts share a clock: no record in a round has an earlier time than a record
+		# in the other hart's previous round.
 		for hart in 0 1; do
 			decode together0 -c "${channel[hart]}"
 		done | awk -v rounds=$rounds '

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs all tests of one board. Prints TAP. The kselftests come first. Then traces of the manual's
+# Runs all tests on one board. Prints TAP. The kselftests come first. Then traces of the manual's
 # example and of each count type are recorded, and decoded on this host.
 #
 #	board.sh BOARD BUILD
@@ -162,9 +162,9 @@ awk '
 	END { exit bad || !n }' "$out/trace.txt"
 result $? "$board: cycle and instruction counts always increase"
 
-# Compare the values of a trace's records, relative to the first one, with those that the program
-# read just before each record. The values differ by the few hundred instructions that reading
-# costs, and in one interval by kernel work.
+# Compare the values in a trace's records, relative to the first record, with the values that the
+# program read just before each record. The values differ by the few hundred instructions that
+# reading costs, and in one interval by kernel work.
 for t in raw delta xor; do
 	decode --values absolute -e "$target/count_types" "$out/$t.rtd" |
 		awk '!/^#/ { print $4, $6 }' >"$out/$t.decoded"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests record --calls: instruction trace of unmodified programs, snapshots of a ring while they
-# run, files that accompany a trace, and rejected options. Instruction trace and records of the
+# Tests record --calls: instruction trace of unmodified programs, ring snapshots while the programs
+# run, files that accompany a trace, and rejected options. Instruction trace and records from the
 # same run must show the same calls, times and counts. Prints TAP.
 #
 #	calls.sh BUILD

@@ -335,8 +335,8 @@ static void *loop(void *arg)
 
 /*
  * The thread can migrate between any two instructions. A count from the wrong hart would be less
- * than the previous one or more than the next, because harts have different numbers of TLB misses
- * and start counting cycles at different times.
+ * than the previous count or more than the next count, because harts have different numbers of TLB
+ * misses and start counting cycles at different times.
  */
 TEST_F(calls, migrated_threads_have_counts_of_correct_hart)
 {

@@ -23,7 +23,7 @@
 /* Number of stores that fills any buffer in this test. */
 #define FLOOD	20000
 
-/* The decoder must decode the examples of the wire format's specification. */
+/* The decoder must decode the examples in the wire format's specification. */
 TEST(decoder_decodes_format_examples)
 {
 	static const uint8_t no_src[] = {

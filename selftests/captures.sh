@@ -26,7 +26,7 @@ dd if=/dev/zero of=/run/other bs=4k 2>/dev/null
 run unsaved sifive-trace stop
 umount /run
 
-# Two programs share a CPU, and end once there are samples of both.
+# Two programs share a CPU, and end once there are samples of both programs.
 both() { rm -f /tmp/enough; for name in busy busy-static; do taskset 1 $p/$name 300 /tmp/enough & two=$one; one=$!; done; }
 enough="until sifive-trace status | grep -qE \"^samples +([3-9][0-9]{2}|[0-9]{4})\"; do sleep 0.1; done; touch /tmp/enough"
 both >/dev/null; run two-all sifive-trace record -a -C 0 -i 1ms -o two-all.rtd sh -c "$enough"; wait

@@ -22,12 +22,12 @@
 #define INFO_WIDTH(info) \
 	((((info) & SIFIVE_TRACE_COUNTER_WIDTH) >> SIFIVE_TRACE_COUNTER_WIDTH_SHIFT) + 1)
 
-/* Data TLB misses of loads, data TLB misses of stores, and instruction TLB misses. */
+/* Data TLB load misses, data TLB store misses, and instruction TLB misses. */
 #define DTLB_READ_MISS	(3 << 3 | 0 << 1 | 1)
 #define DTLB_WRITE_MISS	(3 << 3 | 1 << 1 | 1)
 #define ITLB_READ_MISS	(4 << 3 | 0 << 1 | 1)
 
-/* Read misses of a NUMA node: no supported processor has such an event. */
+/* NUMA node read misses: no supported processor has such an event. */
 #define NODE_READ_MISS	(6 << 3 | 0 << 1 | 1)
 
 static const struct sifive_trace_event cycles = { .code = 1 };
@@ -466,7 +466,7 @@ static const struct touch {
 	{ trace_call_pages, .stores = true, .calls = true },
 };
 
-/* The events of the old library's manual: all fixed counters and six others. */
+/* The events in the old library's manual: those of all fixed counters, and six other events. */
 TEST_F(counters, event_list_of_manual_is_counted)
 {
 	static const struct sifive_trace_event others[] = {
@@ -474,7 +474,7 @@ TEST_F(counters, event_list_of_manual_is_counted)
 		{ .type = 1, .code = DTLB_WRITE_MISS },
 		{ .type = 1, .code = ITLB_READ_MISS },
 	};
-	/* Indices of the misses of loads, stores and instruction fetches. */
+	/* Indices of the load, store and instruction fetch misses. */
 	static const unsigned int miss_at[] = { 1, 5, 7 };
 	const uint64_t loop = 20000 * TRACE_SPIN;
 	bool exact = trace_counts_instructions();

@@ -67,7 +67,7 @@ stacks() {
 		riscv64-linux-gnu-gcc -o "$out/run/bin/stacks" "$out"/stacks/*.o -lm -ldl
 }
 
-# The compilation of sqlite3 takes longer than all others.
+# The compilation of sqlite3 takes longer than all other compilations.
 for name in $programs; do
 	{ compile "$name" >"$out/$name.log" 2>&1; echo $? >"$out/$name.rc"; } &
 done

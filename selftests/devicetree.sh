@@ -511,8 +511,8 @@ has after.txt 'log: riscv-pmu-sbi: .*' 'log: sifive_trace: encoders: 4, funnels:
 	'finding: Tracing works here.'
 result $? "the bug report contains the drivers' lines in the kernel log, and the findings"
 
-# Compare the report with the table of values on the P550's page, after replacing its addresses with
-# those of the virtual board.
+# Compare the report with the table of values on the P550's page, after replacing the addresses in
+# the table with the virtual board's addresses.
 page_is_right() {
 	local key value rows=0
 	while read -r key value; do

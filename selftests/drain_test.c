@@ -202,7 +202,7 @@ TEST_F(drain, cat_copies_running_capture_to_end)
 		execl("/bin/sh", "sh", "-c", command, NULL);
 		_exit(127);
 	}
-	/* Wait until the reader has read each batch of stores before making the next one. */
+	/* Wait until the reader has read each batch of stores before making the next batch. */
 	for (next = 0; next < 4 * BUFFER / SHORTEST; next += AHEAD) {
 		store_values(&self->s, next, next + AHEAD);
 		do {
@@ -342,7 +342,7 @@ TEST_F(drain, bytes_lost_by_overtaken_reader_are_counted_exactly)
 	check_values(_metadata, &self->stream, stores);
 }
 
-/* The times of a gap are precise even if the reader is slow. */
+/* A gap's times are precise even if the reader is slow. */
 TEST_F(drain, gap_begins_after_read_data_was_written)
 {
 	struct timespec written = {};
@@ -524,7 +524,9 @@ static void nothing(int number)
 
 static volatile bool interrupted;
 
-/* Send signals repeatedly, because on a slow machine, the first ones arrive before read() waits. */
+/*
+ * Send signals repeatedly, because on a slow machine, the first signals arrive before read() waits.
+ */
 static void *interrupt(void *arg)
 {
 	while (!interrupted) {

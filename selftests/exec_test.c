@@ -378,7 +378,7 @@ static int capture_program(struct _test_data_exec *self, struct program *program
 	return ret ?: trace_is_whole(&totals) ? 0 : -EBADMSG;
 }
 
-/* Until execve() ends, the saved registers are those of the calling program. */
+/* Until execve() ends, the saved registers are the calling program's. */
 static void sample_program(struct __test_metadata *_metadata, struct _test_data_exec *self,
 			   uint32_t flags)
 {

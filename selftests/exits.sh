@@ -36,10 +36,10 @@ for how in exit _exit late interrupt; do
 done
 record wait-cancel exits cancel -b 2M --on-full wait --'
 
-# whole NAME: expect the number of decoded and lost calls to be at least that of completed calls,
-# and at most that of started calls. If a thread is killed after the last store of a queued record,
-# but before the count of queued records is decremented, that record counts both as decoded and as
-# lost. This can happen once per thread.
+# whole NAME: expect the number of decoded and lost calls to be at least the number of completed
+# calls, and at most the number of started calls. If a thread is killed after the last store of a
+# queued record, but before the count of queued records is decremented, that record counts both as
+# decoded and as lost. This can happen once per thread.
 whole() {
 	host report --json "$out/$1.rtd" | python3 -c '
 import json, struct, sys

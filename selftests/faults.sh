@@ -107,7 +107,7 @@ node_of() {
 		print "trace@" $0 }' "$boardfile"
 }
 
-# Expect the probe to have completed all calls, even those that wait for hardware until a timeout.
+# Expect the probe to have completed all calls, even calls that wait for hardware until a timeout.
 is_bounded() { [ -n "$(value close)" ]; }
 
 works() {

@@ -447,7 +447,7 @@ static int join_without_capability(const void *unused)
 	return trace_keep_caps(0) ? -1002 : join(fd, -1, ALL, &joined);
 }
 
-/* Return the ids of a child in a new pid namespace, as the driver reports them. */
+/* Return a child's ids in a new pid namespace, as the driver reports them. */
 static int join_in_namespace(uint32_t *ids)
 {
 	struct sifive_trace_thread thread = TRACE_ARG(sifive_trace_thread);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Boots a kernel by kexec, in place of the running one, with the same device tree:
+ * Boots a kernel by kexec, in place of the running kernel, with the same device tree:
  *
  *	kexec_second IMAGE INITRD
  *

@@ -34,7 +34,7 @@ $p/sleeps >/dev/null
 run status sifive-trace status
 run stop sifive-trace stop
 run dump sifive-trace dump -o hand.rtd
-# The background process has missed no event, so edit its file to test the reports of losses.
+# The background process has missed no event, so edit its file to test the loss reports.
 state=/run/sifive-trace/state
 awk "{ \$6 = 3; \$7 = 7 } 1" $state >missed; cp missed $state
 run missed sifive-trace dump -o missed.rtd

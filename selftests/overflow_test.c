@@ -51,7 +51,7 @@ static size_t ring_bytes(void)
 	return (size_t)getpagesize() * (RING_PAGES + 1);
 }
 
-/* Open a sampling event of this thread; the harness runs each test in a separate process. */
+/* Open a sampling event for this thread; the harness runs each test in a separate process. */
 static int open_sampling(struct _test_data_overflow *self, struct perf_event_attr *attr)
 {
 	void *ring;

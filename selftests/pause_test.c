@@ -137,8 +137,8 @@ TEST_F(pause, ring_can_be_paused_at_any_position)
 					  SIFIVE_TRACE_CONFIG_RING));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	/*
-	 * Store more than the ring holds, and pause after numbers of bytes that do not divide its
-	 * size.
+	 * Store more than the ring holds, and pause after numbers of bytes that do not divide the
+	 * ring's size.
 	 */
 	for (round = 0; round < 500; round++) {
 		for (i = 0; i < 7; i++)

@@ -224,7 +224,7 @@ static void close_all(int event[MANY])
 /* ---- events that open and close ---------------------------------------------- */
 
 /*
- * Kinds of perf events: pinned cycles of this CPU, pinned misses of this thread, and an event with
+ * Kinds of perf events: pinned cycles on this CPU, pinned misses in this thread, and an event with
  * a mapped page.
  */
 enum { OF_CPU, OF_THREAD, MAPPED, KINDS };
@@ -255,7 +255,7 @@ static void skip_read(int number, siginfo_t *info, void *context)
 /*
  * Return the mapped event's count without a system call: the base in its page plus the counter, or
  * 0 if the page names no counter, or names a counter that cannot be read. perf may move the event
- * to another counter between the reads of the page and of the counter, but it then changes the
+ * to another counter between the reads of the page and of the counter, but perf then changes the
  * page's lock.
  */
 static uint64_t mapped_count(unsigned int unused)

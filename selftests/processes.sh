@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Records whole process trees. Prints TAP. The calls of all processes must be decoded or counted
-# as lost, however the processes are created and end, and each object must belong to its process.
-# Also records running processes: one, several, those of a user, and those of a control group.
+# Records whole process trees. Prints TAP. The calls of all processes must be decoded or counted as
+# lost, however the processes are created and end, and each object must belong to its process. Also
+# records running processes: one, several, a user's, and a control group's.
 #
 #	processes.sh BUILD
 
@@ -43,7 +43,7 @@ tree pieces --rotate 16k $p/tree fork 40
 run placed taskset 2 sifive-trace record --children -o placed.rtd sh -c "taskset -p \$\$"
 ls -d /tmp/sifive-trace.* >left.txt 2>/dev/null
 
-# For this user, perf does not report events of other processes.
+# perf does not report other processes' events to this user.
 mkdir -m 777 /tmp/any; cp /target/sifive-trace /target/libsifive-perf.so /tmp
 $p/caps file /tmp/sifive-trace; chmod 666 /dev/sifive-trace
 echo 3 >/proc/sys/kernel/perf_event_paranoid

@@ -33,7 +33,7 @@
 #include "trace_records.h"
 
 #define THREADS		40
-/* Maximum number of threads, including those started by other threads. */
+/* Maximum number of threads, including threads started by other threads. */
 #define ACTORS		(2 * THREADS)
 #define PHASES		3
 #define STEPS		12

@@ -678,7 +678,7 @@ result $? "dump: the trace of a running ring contains samples"
 # The names of a processor's raw events are selected by its ids in /proc/cpuinfo.
 core() { echo "mvendorid=0x489,marchid=0x800000000000$1,mimpid=$2"; }
 
-# named NAME FAMILY EVENT RAW OTHER WHAT: expect list to show the events of this family only.
+# named NAME FAMILY EVENT RAW OTHER WHAT: expect list to show only this family's events.
 named() {
 	grep -qE "^Raw events of $2 \(" "$out/$1.txt" &&
 		grep -qE "^  $3 +$4( |\$)" "$out/$1.txt" && ! grep -q "^  $5 " "$out/$1.txt"

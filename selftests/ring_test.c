@@ -570,7 +570,7 @@ TEST_F(ring, sink_nodes_return_slices_of_whole_capture)
 		ASSERT_EQ(0, trace_encoder(self->s.fd, i, &encoder));
 		page[i] = trace_map(self->s.fd, &encoder);
 		ASSERT_NE(NULL, page[i]);
-		/* Some sinks wrap, others do not. */
+		/* Some sinks wrap, other sinks do not. */
 		for (v = 0; v < (i & 1 ? 30 : 3000); v++)
 			trace_store(page[i], trace_register(&encoder, 6), v, 4);
 	}

@@ -54,7 +54,7 @@ struct sample {
 };
 
 /**
- * struct samples - all samples of a capture
+ * struct samples - all samples in a capture
  * @totals:	totals of the trace
  */
 struct samples {
@@ -129,7 +129,7 @@ static void keep(const struct trace_record *record, void *arg)
 	};
 }
 
-/* Collect all samples of the capture; return 0, or -1 if the capture does not decode. */
+/* Collect all samples in the capture; return 0, or -1 if the capture does not decode. */
 static int collect(struct _test_data_sampling *self)
 {
 	self->samples->count = 0;
@@ -513,7 +513,7 @@ static int try_all(struct _test_data_sampling *self)
 	return 0;
 }
 
-/* Samples are written with the settings of the last call that succeeded. */
+/* Samples are written with the settings from the last call that succeeded. */
 TEST_F(sampling, failed_call_keeps_previous_settings)
 {
 	struct sifive_trace_sampling good = self->sampling;
@@ -700,7 +700,7 @@ TEST_F(sampling, samples_match_event_period)
 		EXPECT_LE(expected, self->samples->count);
 		EXPECT_GE(expected + expected / 5, self->samples->count);
 	}
-	/* A late interrupt makes one interval longer and the next one shorter. */
+	/* A late interrupt makes one interval longer and the next interval shorter. */
 	for (i = 1; i < self->samples->count; i++) {
 		more = self->samples->sample[i].count[1] -
 		       self->samples->sample[i - 1].count[1];
@@ -734,7 +734,7 @@ static void *thread_waits(void *unused)
 	return unused;
 }
 
-/* Create a pinned event of the CPU, which has precedence over events of threads. */
+/* Create a pinned CPU event, which has precedence over thread events. */
 static int steal_counter(struct _test_data_sampling *self)
 {
 	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,

@@ -75,7 +75,7 @@ static void run_ring(struct __test_metadata *_metadata, struct trace_session *s,
 		trace_store(s->page, s->reg, i, 4);
 }
 
-/* Repeat the store, because the newest stores of a running capture are not in the sink yet. */
+/* Repeat the store, because the newest stores in a running capture are not in the sink yet. */
 static void store_marks(struct trace_session *s, uint32_t value)
 {
 	unsigned int i;
@@ -260,7 +260,7 @@ static void *copy_repeatedly(void *arg)
 	return NULL;
 }
 
-/* Wait until a read of this round has begun, but none has returned its first byte. */
+/* Wait until a read in this round has begun, but no read has returned its first byte. */
 static unsigned int wait_for_copy(struct copiers *c)
 {
 	unsigned int done;
@@ -539,7 +539,8 @@ static int config_alone(void)
 }
 
 /*
- * In its user namespace, the process has all capabilities, but not those that this device requires.
+ * In its user namespace, the process has all capabilities, but not the capabilities that this
+ * device requires.
  */
 TEST_F(share, user_namespace_root_is_unprivileged)
 {

@@ -30,14 +30,13 @@
 #define KINDS		0x20
 
 /**
- * struct found - the records of a capture
- * @total:	number of records with a thread
+ * struct found - the records in a capture @total: number of records with a thread
  * @begins:	number of BEGIN records
  * @kind:	number of records of each kind
  * @bad:	number of records that contradict the previous record
  * @overlaps:	number of times that a thread starts to run while another thread runs on the hart
  * @unwoken:	number of times that a sleeping thread runs without having been woken
- * @foreign:	number of records of threads that are not in @threads
+ * @foreign:	number of records for threads that are not in @threads
  * @idle:	number of ends of the recording at which no thread is running
  * @marked, @ended: times of the last mark and of the last end in @idle
  * @threads:	ids of the test's threads
@@ -62,7 +61,7 @@ FIXTURE(switches) {
 	struct trace_session s;
 	struct sifive_trace_switches switches;
 	struct sifive_trace_status status;
-	uint64_t earlier;	/* number of records of earlier captures */
+	uint64_t earlier;	/* number of records from earlier captures */
 	struct found found;
 };
 
@@ -247,7 +246,8 @@ static int take_answers(struct answer *a)
 }
 
 /*
- * Exchange bytes with another thread repeatedly: each thread sleeps until the other has answered.
+ * Exchange bytes with another thread repeatedly: each thread sleeps until the other thread has
+ * answered.
  */
 static int take_turns(pid_t *other)
 {
@@ -287,7 +287,7 @@ TEST_F(switches, each_wait_is_recorded)
 	EXPECT_LT(0, self->found.ran[0]);
 }
 
-/* Each thread is woken by the other, on the same CPU. */
+/* Each thread is woken by the other thread, on the same CPU. */
 TEST_F(switches, wakeups_are_recorded_on_request)
 {
 	const unsigned int *kind = self->found.kind;
@@ -466,9 +466,7 @@ static int freeze(pid_t pid)
 	return 0;
 }
 
-/*
- * Return the kind of the last record of a process that works until it is frozen, or -1 on failure.
- */
+/* Return the kind of the last record for a process that works until frozen, or -1 on failure. */
 static int last_before_freeze(struct _test_data_switches *self)
 {
 	int frozen;

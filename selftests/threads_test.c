@@ -188,7 +188,7 @@ static void stop_and_read(struct __test_metadata *_metadata,
 	EXPECT_EQ(self->totals.records, sum(&found));
 }
 
-/* Check that the trace contains exactly the program's records, except those reported as lost. */
+/* Check that the trace contains exactly the program's records, except records reported as lost. */
 static void whole(struct __test_metadata *_metadata, struct _test_data_threads *self)
 {
 	enum trace_kind kind;

@@ -14,7 +14,7 @@ struct trace_call;
 
 #define TRACE_CHANNELS	32
 
-/* Entries and exits of all channels; empty if zeroed. */
+/* Entries and exits on all channels; empty if zeroed. */
 struct trace_calls {
 	uint32_t first[TRACE_CHANNELS];	/* the thread, until a header names one */
 	struct trace_call *call;
@@ -24,8 +24,7 @@ struct trace_calls {
 /**
  * struct trace_nesting - result of nesting entries and exits
  * @late:	number of exits without any earlier entry
- * @disorder:	number of exits from calls that are not the innermost, and of calls skipped by these
- *		exits
+ * @disorder:	number of exits from calls other than the innermost, and of calls they skip
  * @open:	number of calls without an exit
  * @deepest:	maximum depth
  */
@@ -44,8 +43,8 @@ int trace_calls_threads(struct trace_calls *calls, const char *base);
 void trace_calls_take(struct trace_calls *calls, const struct trace_record *record);
 
 /*
- * Sort the records by time and nest those of each thread, or of each channel without a thread.
- * Frees the records.
+ * Sort the records by time, and nest them by thread, or by channel if the thread is unknown. Frees
+ * the records.
  */
 struct trace_nesting trace_calls_nest(struct trace_calls *calls);
 

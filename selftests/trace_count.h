@@ -16,7 +16,7 @@
 #define COUNTER_INSTRET	2
 #define COUNTER_HPM	3
 
-/* Data TLB misses of loads, data TLB misses of stores, and instruction TLB misses. */
+/* Data TLB load misses, data TLB store misses, and instruction TLB misses. */
 #define DTLB_READ_MISS	(3 << 3 | 0 << 1 | 1)
 #define DTLB_WRITE_MISS	(3 << 3 | 1 << 1 | 1)
 #define ITLB_READ_MISS	(4 << 3 | 0 << 1 | 1)

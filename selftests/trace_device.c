@@ -318,8 +318,8 @@ static uint64_t take_fixed(struct slices *s, unsigned int bits)
 }
 
 /*
- * Read a field of variable width, which extends from the current bit to the end of the slice that
- * ends the field.
+ * Read a variable-width field, which extends from the current bit to the end of the slice that ends
+ * the field.
  */
 static uint64_t take_variable(struct slices *s)
 {
@@ -371,8 +371,8 @@ static size_t message_ends(const uint8_t *bytes, size_t size)
 /**
  * struct layout - the fields of one kind of instruction trace message
  * @tcode:	code of the message
- * @fixed:	bits of the fields of fixed width that come first
- * @fields:	number of fields of variable width, without the time
+ * @fixed:	total width of the leading fixed-width fields, in bits
+ * @fields:	number of variable-width fields, without the time
  * @full:	the second field is a full address, and the time is absolute
  */
 struct layout {

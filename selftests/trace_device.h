@@ -73,7 +73,7 @@ struct sifive_trace_config trace_simple_config(int fd, uint32_t index);
 
 /*
  * Return an earlier CONFIG's request, to repeat it: CONFIG returns the size of SRAM in @buffer, but
- * accepts only 0 there.
+ * accepts only 0 in that field.
  */
 struct sifive_trace_config trace_same_config(const struct sifive_trace_config *earlier);
 

@@ -39,8 +39,8 @@ struct trace_session {
 };
 
 /*
- * Open the node and find encoder number @index among those with an online CPU. Return
- * 0 or a negative errno: -ENOENT if there are fewer.
+ * Open the node and find encoder number @index among the encoders with an online CPU. Return 0 or a
+ * negative errno: -ENOENT if there are fewer encoders.
  */
 int trace_session_open(struct trace_session *s, unsigned int index);
 
@@ -64,8 +64,8 @@ const char *trace_message(int fd);
 int trace_collect(int fd, unsigned int src_bits, struct trace_stream *stream);
 
 /*
- * Check that the values of the data messages are consecutive. Return their number, or -1 if there
- * is a gap. @first and @last may be NULL.
+ * Check that the values of the data messages are consecutive. Return the number of values, or -1 if
+ * there is a gap. @first and @last may be NULL.
  */
 long trace_consecutive(const struct trace_stream *stream, uint32_t *first,
 		       uint32_t *last);

@@ -4,7 +4,7 @@
 #
 # record --snapshot --trigger and --slower-than: the one slow request in 10,000 causes a snapshot,
 # which shows why the request is slow. Also tests the Nth call, shared objects (including those
-# loaded with dlopen()), threads, recursion, reports of losses, and refusals. record --from, --to
+# loaded with dlopen()), threads, recursion, loss reports, and refusals. record --from, --to
 # and --depth: only calls within a function or up to a depth are recorded, in each thread, and each
 # output reports this. record --auto-filter: invalid uses are refused. sifive_trace_snapshot(): the
 # program requests snapshots.

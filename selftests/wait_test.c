@@ -126,8 +126,8 @@ FIXTURE_TEARDOWN(wait)
 }
 
 /*
- * The emulator serves one device access at a time. Leave room for the timer and interrupts
- * of the driver's thread, which hardware would not delay for seconds.
+ * The emulator serves one device access at a time. Leave time for the timer and the interrupts that
+ * the driver's thread needs, because hardware would not delay them for seconds.
  */
 #define TURNS		2000
 
@@ -225,7 +225,7 @@ static bool writers_sleep(void)
 }
 
 /*
- * Wait until the next store of each writer waits: the driver has set the flag, then removed the
+ * Wait until the next store by each writer waits: the driver has set the flag, then removed the
  * pages.
  */
 static void until_waiting(const struct _test_data_wait *self)
@@ -367,7 +367,7 @@ TEST_F(wait, no_store_completes_while_stores_wait)
 		now = all_stored(self);
 	} while (now != before);
 	usleep(300000);
-	/* One store of each writer may have been in flight, or not counted yet. */
+	/* One store by each writer may have been in flight, or not counted yet. */
 	EXPECT_GE(now + self->writers, all_stored(self));
 	EXPECT_TRUE(waits(self->s.fd));
 	read_to_end(_metadata, self);
@@ -512,7 +512,7 @@ TEST_F(wait, process_with_waiting_store_can_be_killed)
 		ASSERT_EQ(child, waitpid(child, &status, 0));
 		EXPECT_TRUE(WIFSIGNALED(status));
 		EXPECT_EQ(0, trace_flags(self->reader.fd) & SIFIVE_TRACE_STATUS_CONFIGURED);
-		/* The stores of the process can be read. */
+		/* The process's stores can be read. */
 		ASSERT_EQ(0, lseek(self->reader.fd, 0, SEEK_SET));
 		ASSERT_EQ(1, read(self->reader.fd, &byte, 1));
 	}

@@ -298,7 +298,7 @@ static void set_counter(struct sft_choice *ch, u32 at, u32 n)
 
 /*
  * Assign a counter to event @at. If another event has that counter, move the other event to a
- * different one. @tried: mask of the counters that have been tried.
+ * different counter. @tried: mask of the counters that have been tried.
  */
 static bool assign(struct sft_choice *ch, s8 *holder, u32 at, u32 *tried)
 {
@@ -348,8 +348,8 @@ static bool can_turn(const struct sft_choice *ch, u32 n)
 }
 
 /*
- * Choose the events that are always counted: those with a fixed counter. The other events take
- * turns, on counters that are wide enough. Returns a mask of these other events.
+ * Events with a fixed counter are always counted. Let the other events take turns, on counters that
+ * are wide enough. Returns a mask of these other events.
  */
 static u32 begin_turns(struct sft_choice *ch)
 {

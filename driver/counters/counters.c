@@ -76,7 +76,7 @@ static int not_available(u32 at, struct sft_why *why)
 /* ---- one counter on one CPU ------------------------------------------------ */
 
 /*
- * Return whether the counter is one of firmware's own. Firmware's counters have a single owner,
+ * Return whether this is one of firmware's own counters. Firmware's counters have a single owner,
  * even without Sscofpmf.
  */
 static bool counts_firmware(const struct sft_counter *c)
@@ -95,7 +95,7 @@ static bool read_here(const struct sft_counter *c, u64 *value)
 				    sft_csr_read(c->counter, value);
 }
 
-/* Read a counter of the session by its number, on this CPU. */
+/* Read one of the session's counters by number, on this CPU. */
 bool sft_counters_read(u32 counter, u64 *value)
 {
 	return sft_counters.firmware & BIT(counter) ?
@@ -570,8 +570,8 @@ static void lose(const struct sft_counter *c, unsigned int cpu, const char *why)
 }
 
 /*
- * Report lost counters as text: why the first was lost, and which others were
- * lost. Returns whether there was a new loss.
+ * Report lost counters as text: why the first counter was lost, and which other counters were lost.
+ * Returns whether there was a new loss.
  */
 bool sft_counters_report(struct sft_why *why)
 {
@@ -650,7 +650,9 @@ void sft_counters_resume(void)
 	sft_access_resume();
 }
 
-/* Called when a CPU goes offline: the session has no counters on it until it is online again. */
+/*
+ * Called when a CPU goes offline: the session has no counters there until the CPU is online again.
+ */
 void sft_counters_cpu_offline(unsigned int cpu, struct sft_why *why)
 {
 	unsigned int i;
@@ -709,7 +711,7 @@ static void suspend(struct sft_counters *earlier)
 }
 
 /*
- * Continue the previous counters from their last values, except those that another user has
+ * Continue the previous counters from their last values, except counters that another user has
  * taken.
  */
 static void resume(const struct sft_counters *earlier, struct sft_why *why)

@@ -19,7 +19,7 @@
 
 #include "../hardware/hardware.h"
 
-/* Numbers of the fixed counters; programmable ones follow. */
+/* Numbers of the fixed counters; programmable counters follow. */
 #define SFT_CYCLE	0
 #define SFT_TIMESTAMP	1
 #define SFT_INSTRET	2

@@ -172,7 +172,7 @@ static __always_inline bool read_counter(const unsigned int n, u64 *value)
 }
 
 /*
- * Read a counter of this CPU; returns false if firmware does not delegate it. An instruction
+ * Read a counter on this CPU; returns false if firmware does not delegate it. An instruction
  * contains the number of its CSR, so each counter needs a separate instruction.
  */
 bool sft_csr_read(u32 counter, u64 *value)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Keeps the counts of each sampled thread, joined or not, since the thread's last sample. A perf
- * event on each CPU reports context switches. At each one, the counters' increments since the
+ * event on each CPU reports context switches. At each switch, the counters' increments since the
  * previous switch are added to the counts of the thread that stops running.
  *
  * perf's per-thread events cannot provide such counts, because perf leaves inherited events on the

@@ -56,8 +56,8 @@ static void stop_here(void *unused)
 }
 
 /*
- * When a CPU comes online, the kernel's driver stops only the counters in its mask, so
- * stop the reserved ones here.
+ * When a CPU comes online, the kernel's driver stops only the counters in its mask, so stop the
+ * reserved counters here.
  */
 void sft_reserve_cpu_online(unsigned int cpu)
 {

@@ -91,7 +91,7 @@ static u64 width_mask(unsigned int n)
 
 /*
  * Read this CPU's counters, by number; returns false if a counter cannot be read. With per-thread
- * counts, a stream contains records of many threads, so each record adds its thread's counts since
+ * counts, a stream contains records for many threads, so each record adds its thread's counts since
  * that thread's last record.
  */
 static bool read_counters(struct hart *h, u64 *now)

@@ -23,9 +23,7 @@
 /* perf uses the upper bits of a raw event's data to encode other kinds of events. */
 #define RAW_BITS	48
 
-/*
- * perf encodes an event in fewer bits: reject events that it would truncate to different ones.
- */
+/* perf encodes an event in fewer bits: reject events that it would truncate to different events. */
 static int check_event(const struct sifive_trace_event *ev, struct sft_why *why)
 {
 	if (ev->type == SIFIVE_TRACE_EVENT_CACHE &&

@@ -421,7 +421,7 @@ static void begin_here(void *arg)
 	change_slowly(h, SIFIVE_TRACE_SWITCH_END, current);
 }
 
-/* Write END even if no thread is running, to inform readers that none has run. */
+/* Write END even if no thread is running, to inform readers that no thread has run. */
 static void end_here(void *unused)
 {
 	struct hart *h = this_cpu_ptr(&harts);

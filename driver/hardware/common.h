@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The system's lock, and the error messages of calls and bindings. */
+/* The system's lock, and error messages for calls and bindings. */
 #ifndef SFT_COMMON_H
 #define SFT_COMMON_H
 
@@ -8,7 +8,7 @@
 #include <linux/sifive_trace.h>
 
 /**
- * struct sft_why - the error message or report of a request
+ * struct sft_why - the error message or report for a request
  * @text:	the message, or empty if there is nothing to report
  */
 struct sft_why {

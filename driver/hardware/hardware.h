@@ -165,7 +165,7 @@ struct sft_component {
  * @ts_channels: registers 16-31 repeat 0-15 with a timestamp
  * @registers:	mask of the stimulus registers that produced messages; 0 if none was observed
  * @ts_registers: mask of the registers whose messages had timestamps
- * @channel:	channel in the messages of each register
+ * @channel:	channel in the messages from each register
  */
 struct sft_tested {
 	bool silent;

@@ -223,7 +223,7 @@ const struct sft_component *sft_health_failed(void)
 	return NULL;
 }
 
-/* Called before START: save earlier reports, so that they do not count as new. */
+/* Called before START: save existing reports, so that they do not count as new. */
 void sft_health_start(void)
 {
 	struct sft_component *f;

@@ -175,8 +175,8 @@ static void put_owner(const struct sft_encoder *e, u32 thread)
 /*
  * Set the instruction mode to @mode, where 0 means no trace. Called while the hart runs thread
  * @now, before it switches to @next. @s is the encoder's sink. The capture is running; interrupts
- * are disabled on the encoder's hart, which is the calling one. Clearing teTracing ends the
- * previous trace; setting it sends a Sync message. Returns whether instructions are traced.
+ * are disabled; the caller runs on the encoder's hart. Clearing teTracing ends the previous trace;
+ * setting it sends a Sync message. Returns whether instructions are traced.
  */
 bool sft_instruction_trace(struct sft_encoder *e, struct sft_sink *s, u32 mode, u32 now, u32 next)
 {

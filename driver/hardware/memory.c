@@ -228,7 +228,7 @@ static bool fits(const struct sft_sink *s, u64 reach)
 	return !crosses(s) && s->address + s->size - 1 <= reach;
 }
 
-/* Allocate a buffer. Hold an unsuitable buffer while looking for another one. */
+/* Allocate a buffer. Hold an unsuitable buffer while looking for another buffer. */
 static int try_allocate(struct sft_sink *s, u64 reach, unsigned int tries)
 {
 	struct device *dev = s->owner->dev;

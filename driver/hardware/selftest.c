@@ -67,9 +67,9 @@ static bool has_halves(const struct sft_tested *t)
 }
 
 /*
- * Examine messages. The lowest two bits of a byte mark the end of a field or message; the others
- * are data. Returns whether there was a message of any kind: an encoder also sends its absolute
- * time, for example.
+ * Examine messages. The lowest two bits of a byte mark the end of a field or message; the other
+ * bits are data. Returns whether there was a message of any kind: an encoder also sends its
+ * absolute time, for example.
  */
 static bool read_messages(struct sft_encoder *e, const u8 *data, size_t size)
 {

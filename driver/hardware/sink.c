@@ -385,9 +385,8 @@ size_t sft_sink_copy_ring(const struct sft_sink *s, const struct sft_position *b
 }
 
 /*
- * Return the number of bytes to skip at the beginning of a ring's copy: those
- * overwritten by the time the ring was at position @after, and the partial
- * message after them.
+ * Return the number of bytes to skip at the beginning of a ring's copy: the bytes overwritten by
+ * the time the ring was at position @after, and the partial message after these bytes.
  */
 size_t sft_sink_overwritten(const struct sft_sink *s, const struct sft_position *before,
 			    const struct sft_position *after, const void *data)

@@ -314,7 +314,7 @@ int sft_capture_start(bool rewind, struct sft_why *why)
 
 static void finish_stores_here(void *unused)
 {
-	mb();	/* order earlier stores of programs before the stop */
+	mb();	/* order programs' earlier stores before the stop */
 }
 
 /* Wait for stores to reach the encoders. A store that arrives after the stop is lost. */

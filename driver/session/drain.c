@@ -293,9 +293,9 @@ static unsigned long fills_in(const struct drain *d, size_t unread)
 }
 
 /*
- * Return a mask of the encoders whose sinks have no room, and add those whose stores
- * have to wait to @held. Lower @us if another sink can fill up sooner. Called without
- * the system's lock, while the capture runs.
+ * Return a mask of the encoders whose sinks have no room, and add to @held the encoders whose
+ * stores have to wait. Lower @us if another sink can fill up sooner. Called without the system's
+ * lock, while the capture runs.
  */
 u64 sft_drain_crowded(unsigned long *us, u64 *held)
 {

@@ -36,8 +36,8 @@
  * @more:	more bytes were lost than are counted
  * @fresh:	number of bytes written since the work's previous check
  * @moved:	the work's previous check found new bytes
- * @rest:	bytes to return before the unread ones: the rest of a message that did
- *		not fit into a reader's buffer, and messages that report a loss
+ * @rest:	bytes to return before the unread bytes: the rest of a message that did not fit into
+ *		a reader's buffer, and messages that report a loss
  * @rest_at:	index of the first byte of @rest to return
  * @rest_end:	index after the last byte of @rest
  * @given:	number of bytes that read() has returned

@@ -11,7 +11,7 @@
 #include "session.h"
 
 /*
- * Stop an encoder, and save the state of its own sink, if it has one, because the registers may
+ * Stop an encoder, and save the state of the encoder's own sink, if any, because the registers may
  * lose power with the CPU.
  */
 static void stop_stream(struct sft_encoder *e, struct sft_why *why)
@@ -130,7 +130,7 @@ void sft_capture_freeze(void)
 		s[i].sum = sft_sink_sum(&s[i]);
 }
 
-/* Called after hibernation: drop the data of sinks whose checksum differs. */
+/* Called after hibernation: drop the data in sinks whose checksum differs. */
 void sft_capture_thaw(void)
 {
 	struct sft_sink *s = sft_hw.capture.sink;

@@ -67,9 +67,9 @@ static void set_mark(struct drain *d, u32 at)
 }
 
 /*
- * Move the mark beyond the newest byte. Returns false if the hardware has overwritten the old
- * mark. The hardware reaches the old mark before the new one, so an intact old mark proves that
- * nothing between them has been written.
+ * Move the mark beyond the newest byte. Returns false if the hardware has overwritten the old mark.
+ * The hardware reaches the old mark before the new mark, so an intact old mark proves that nothing
+ * between them has been written.
  */
 bool sft_mark_move(struct drain *d)
 {

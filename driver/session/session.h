@@ -48,8 +48,8 @@ struct sifive_trace_join;
  * @read_lock:	lock that allows one read at a time; taken before the system's lock
  * @snapshot:	number of the ring's copy that the file reads, if the ring was running when
  *		reading began; 0 = none
- * @joined:	number of the capture that the file has joined as a member, 0 = none; written
- *		under the locks of the system and of mapping.c
+ * @joined:	number of the capture that the file has joined as a member, 0 = none; written under
+ *		the system's lock and mapping.c's lock
  * @member:	number of the file among the members of that capture
  * @process:	the process that joined, or NULL
  * @channels: the file's channels, under members.c's lock

@@ -26,7 +26,7 @@ static DEFINE_SPINLOCK(lock);
 static bool watching;
 
 /*
- * Return a mask of the encoders whose sinks have no room. Set @held to those whose stores
+ * Return a mask of the encoders whose sinks have no room. Set @held to the encoders whose stores
  * have to wait, and @us to the time until the next check.
  */
 static u64 see(unsigned long *us, u64 *held)
