@@ -19,9 +19,7 @@
 #define CHANNEL		5
 #define BUFFER		1048576
 
-/*
- * Maximum number of attempts to capture samples: on a loaded host, a capture contains few or none.
- */
+/* Maximum number of attempts to capture samples: on a loaded host, a capture has few or none. */
 #define CAPTURES	50
 
 #define TURNS		3000000

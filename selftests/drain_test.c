@@ -524,9 +524,7 @@ static void nothing(int number)
 
 static volatile bool interrupted;
 
-/*
- * Send signals repeatedly, because on a slow machine, the first signals arrive before read() waits.
- */
+/* Send signals repeatedly: on a slow machine, the first signals arrive before read() waits. */
 static void *interrupt(void *arg)
 {
 	while (!interrupted) {

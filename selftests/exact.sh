@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Compares the instructions that record --calls and decode show for programs under Linux, and for
-# Linux itself, with the instructions that the emulator logs: both must be equal, without gaps.
-# Prints TAP.
+# Linux itself, with the emulator's log: both must be equal, without gaps. Prints TAP.
 #
 #	exact.sh BUILD [long | debian]
 #

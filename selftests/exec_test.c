@@ -19,10 +19,7 @@
 
 #define BUFFER	4194304
 
-/*
- * Number of times that the process sleeps; after each sleep, the kernel switches the process's
- * thread in.
- */
+/* Number of times that the process sleeps; after each sleep, its thread is switched in. */
 #define SLEEPS	20
 
 /* Argument that makes the executed program only work and sleep. */
@@ -302,10 +299,7 @@ static bool is_outside(const struct program *program, uint64_t address)
 	return true;
 }
 
-/*
- * A sample's kernel addresses are followed by the user-mode address from which the thread entered
- * the kernel.
- */
+/* A sample's kernel addresses precede the address at which the thread left user mode. */
 static void see(const struct trace_record *record, void *arg)
 {
 	struct program *program = arg;

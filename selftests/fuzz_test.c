@@ -146,10 +146,7 @@ static void sensible(struct _test_data_fuzz *self, unsigned int call, void *arg)
 	}
 }
 
-/*
- * Size of each call's argument, and the call's errors in addition to the errors common to all
- * calls.
- */
+/* Size of each call's argument, and the call's errors that are not common to all calls. */
 static const struct {
 	size_t size;
 	int errors[8];

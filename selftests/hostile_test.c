@@ -384,10 +384,7 @@ TEST_F(hostile, only_selected_stimulus_page_can_be_mapped)
 	void *page;
 	int i;
 
-	/*
-	 * Test all offsets near the pages' offsets, some of the remaining offsets, and random
-	 * offsets.
-	 */
+	/* Test all offsets near those of the pages, some other offsets, and random offsets. */
 	for (i = 0; i < 4096 + trace_repeat(4000); i += i < 128 || i >= 4096 ? 1 : step) {
 		offset = (uint64_t)i << 12;
 		if (i >= 4096)

@@ -484,9 +484,7 @@ static int take_counters(struct _test_data_hotplug *self, uint32_t flags,
 	return ret;
 }
 
-/*
- * A limit that exceeds the loop's count, even if the emulator counts time and the host is loaded.
- */
+/* Larger than the loop's count, even if the emulator counts time and the host is loaded. */
 #define A_SECOND	4000000000ull
 
 /* Expect each counter in a mask to be ahead of its last value, by no more than a minute's count. */

@@ -60,10 +60,7 @@ static void attribute(const char *name, const char *what, char *text, size_t siz
 	read_text(path, text, size);
 }
 
-/*
- * Read the line of a component's register dump that begins with @word; return whether the dump has
- * such a line.
- */
+/* Read the line that begins with @word in a component's register dump; return whether it exists. */
 static bool dump_line(const char *name, const char *word, char *line, size_t size)
 {
 	char path[256], start[32];

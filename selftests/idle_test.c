@@ -100,9 +100,7 @@ static int driver_thread(void)
 	return pid;
 }
 
-/*
- * Return the number of times that the driver's thread has waited: the thread waits after each run.
- */
+/* Return the number of waits by the driver's thread, which waits after each run. */
 static long thread_runs(int pid)
 {
 	char path[64], status[4096];

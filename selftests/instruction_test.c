@@ -151,10 +151,7 @@ static void look(struct found *found, const struct trace_stream *stream)
 		if (m->tcode == TRACE_TCODE_SYNC) {
 			bracket(found, &r, m->value == TRACE_VALUE_ON);
 		} else if (m->tcode == TRACE_TCODE_OWNERSHIP) {
-			/*
-			 * A part's first Ownership message names the thread that is being switched
-			 * out.
-			 */
+			/* The first Ownership message names the thread being switched out. */
 			found->unsynced += r.begun && (!r.on || r.named > 1);
 			if (r.begun && !r.named++)
 				continue;

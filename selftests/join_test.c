@@ -632,10 +632,7 @@ TEST_F(join, stores_after_session_end_are_discarded)
 	close(fd);
 }
 
-/*
- * Make 100 stores to a mapped page; return how many of these stores are in the capture of @fd's
- * session.
- */
+/* Make 100 stores to a mapped page; return how many are in the capture of @fd's session. */
 static size_t store_and_count(struct trace_session *s, int fd, void *page)
 {
 	struct trace_stream stream;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a counter overflow interrupts its hart. perf's sampling events must produce the
- * number of samples that follows from count and period, each with the pc of the running code, and
- * no samples after the events are closed. Sampling by event depends on these interrupts. Needs no
- * trace hardware.
+ * Proves that a counter overflow interrupts its hart, on which sampling by event depends. perf's
+ * sampling events must produce the number of samples that follows from count and period, each with
+ * the pc of the running code, and no samples after they are closed. Needs no trace hardware.
  */
 #define _GNU_SOURCE
 #include <signal.h>

@@ -85,10 +85,7 @@ static void take(const struct trace_record *record, void *arg)
 	counts->last = record->value[0];
 }
 
-/*
- * Return the work's instruction count: the difference between the counts in the records before and
- * after it.
- */
+/* Return the work's instruction count: the last record's count minus the first record's. */
 static uint64_t work(struct __test_metadata *_metadata,
 		     struct _test_data_own_counts *self, unsigned int flags, bool often)
 {

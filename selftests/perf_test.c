@@ -100,9 +100,7 @@ static bool is_loop(struct _test_data_perf *self, uint64_t count)
 	return self->exact ? count >= LOOP && count <= LOOP + SLACK : (int64_t)count > 0;
 }
 
-/*
- * Return the loop's count: the lowest count of several runs, because other harts add to the count.
- */
+/* Return the loop's count: the minimum of several runs, because other harts increase it. */
 static uint64_t count_loop(struct _test_data_perf *self,
 			   uint64_t (*read)(unsigned int what), unsigned int what)
 {
@@ -255,8 +253,7 @@ static void skip_read(int number, siginfo_t *info, void *context)
 /*
  * Return the mapped event's count without a system call: the base in its page plus the counter, or
  * 0 if the page names no counter, or names a counter that cannot be read. perf may move the event
- * to another counter between the reads of the page and of the counter, but perf then changes the
- * page's lock.
+ * to another counter between these two reads, but then changes the page's lock.
  */
 static uint64_t mapped_count(unsigned int unused)
 {

@@ -66,8 +66,7 @@ enum {
 
 /**
  * struct outcome - result of a program, in memory shared with the test
- * @made:	number of records, including records from handlers and from children that share the
- *		program's memory
+ * @made:	number of records, including records from handlers and vfork() children
  * @maybe:	number of records that may not have been written, because tracing was turned off or
  *		on during the call that writes them
  * @found:	number of records in the trace
@@ -574,10 +573,7 @@ static const char *run_program(uint64_t seed)
 	unsigned int i;
 
 	abilities = below(&self, ABILITIES);
-	/*
-	 * Closing all descriptors would close a file to which a dump is being written, or the
-	 * device in use.
-	 */
+	/* Closing all descriptors would close a dump's output file, or the device in use. */
 	if (abilities & CLOSES)
 		abilities &= ~(unsigned int)(DUMPS | SWITCHES_OFF);
 	if (abilities & ALTERNATE_STACK)

@@ -2,8 +2,7 @@
 /*
  * Proves that each sample names the interrupted thread on a CPU that several processes and threads
  * share. This must work with every count type, with callers, with stacks, and with repeated
- * headers. Samples must name threads only on request, and must include processes created after
- * START only on request.
+ * headers. Naming threads and sampling processes created after START must require a request.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -43,9 +43,7 @@ FIXTURE_SETUP(sampled_count)
 	config = trace_whole_config(self->fd);
 	ASSERT_EQ(0, trace_config(self->fd, &config));
 	ASSERT_EQ(0, trace_encoder(self->fd, 0, &encoder));
-	/*
-	 * If the emulator counts instructions, a hart's counter includes other harts' instructions.
-	 */
+	/* An emulator that counts instructions adds other harts' instructions to a hart's count. */
 	ASSERT_EQ(0, trace_pin(encoder.cpu));
 	self->counters = TRACE_ARG(sifive_trace_counters);
 	self->counters.flags = SIFIVE_TRACE_COUNTERS_PER_THREAD;

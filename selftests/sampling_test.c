@@ -221,10 +221,7 @@ TEST_F(sampling, samples_have_interval_pc_and_counters)
 		EXPECT_LT(self->samples->sample[i - 1].count[1], self->samples->sample[i].count[1]);
 		EXPECT_LT(self->samples->sample[i - 1].time, self->samples->sample[i].time);
 	}
-	/*
-	 * The counts are within the range of the program's own readings, and nearly span that
-	 * range.
-	 */
+	/* The counts span almost the whole range between the program's own readings. */
 	first = self->samples->sample;
 	last = first + self->samples->count - 1;
 	for (i = 0; i < 2; i++) {
@@ -241,10 +238,7 @@ TEST_F(sampling, samples_have_interval_pc_and_counters)
 	EXPECT_EQ(0, status.samples_lost);
 }
 
-/*
- * To read XOR counts from a ring, headers must be repeated. Only the busy hart writes several
- * headers.
- */
+/* XOR counts in a ring need repeated headers. Only the busy hart writes several headers. */
 TEST_F(sampling, only_xor_counts_have_periodic_headers)
 {
 	self->sampling.flags = SIFIVE_TRACE_SAMPLING_HEADERS;
@@ -375,10 +369,7 @@ static void *thread_works(void *self)
 
 TEST_F(sampling, threads_created_later_are_sampled)
 {
-	/*
-	 * If the emulator counts time, some samples are missing, and other samples are between the
-	 * loops.
-	 */
+	/* If time is counted, some samples are missing, and other samples are between the loops. */
 	const unsigned int least = self->exact ? at_least(self, 50) / 2 : 1;
 	const uint64_t own = trace_own_time();
 	pthread_t thread[3];
@@ -587,10 +578,7 @@ static uint64_t instructions_in(const struct samples *s, void (*fn)(uint64_t))
 	return sum;
 }
 
-/*
- * Check the counts of a joined thread and of a thread that has not joined, while another process
- * shares their hart.
- */
+/* Check the counts of two threads, one of which has joined; another process shares their hart. */
 static void sample_own(struct __test_metadata *_metadata, struct _test_data_sampling *self,
 		       uint32_t count_type)
 {

@@ -211,7 +211,6 @@ TEST_F(share, idle_reader_loses_copy_to_another_reader)
 
 /**
  * struct copiers - threads that read together, so that the first thread copies the ring for all
- * threads
  * @barrier:	barrier at the end of each half of a round
  * @begun:	number of reads that have begun
  * @done:	number of reads that returned the first byte, so that the copy was complete
@@ -538,10 +537,7 @@ static int config_alone(void)
 	return ret;
 }
 
-/*
- * In its user namespace, the process has all capabilities, but not the capabilities that this
- * device requires.
- */
+/* The process has all capabilities in its user namespace, but none in the initial namespace. */
 TEST_F(share, user_namespace_root_is_unprivileged)
 {
 	pid_t child;

@@ -63,9 +63,8 @@ report() {
 		sed -E 's/.*# SKIP *//' | sort | uniq -c |
 		sed -E 's/^ *([0-9]+) /           \1 skipped: /'
 	if [ "$failed" -gt 0 ]; then
-		# Print each failed test's diagnostics, too: the harness prints diagnostics before
-		# the result, and scripts print them after it. The end of the log shows why a board
-		# failed.
+		# Print each failed test's diagnostics, too: the harness prints them before the
+		# result, scripts print them after it. The end of the log shows why a board failed.
 		awk '/^ok / { n = after = 0 }
 		     /^# +RUN / { after = 0 }
 		     /^#/ { line[n++] = $0 }

@@ -245,10 +245,7 @@ static int take_answers(struct answer *a)
 	return 0;
 }
 
-/*
- * Exchange bytes with another thread repeatedly: each thread sleeps until the other thread has
- * answered.
- */
+/* Exchange bytes with another thread repeatedly: each thread sleeps until it has an answer. */
 static int take_turns(pid_t *other)
 {
 	struct answer a;

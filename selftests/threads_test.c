@@ -107,10 +107,7 @@ FIXTURE(threads) {
 	struct sifive_trace_report report;
 };
 
-/*
- * Count TLB misses, too: a count from the wrong hart is noticed, because these counts differ
- * between harts.
- */
+/* Count TLB misses, too: they differ between harts, and so reveal a count from the wrong hart. */
 static int begin(const struct sifive_trace_info *info)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
@@ -225,7 +222,7 @@ static void whole(struct __test_metadata *_metadata, struct _test_data_threads *
 
 /*
  * Like WHOLE(), with at most @times abandoned records: before the first word, after the last word,
- * or in between. A record abandoned in between leaves a mark in the trace.
+ * or in between, in which case a mark is in the trace.
  */
 static void whole_but(struct __test_metadata *_metadata,
 		      struct _test_data_threads *self, uint64_t times)
@@ -257,10 +254,7 @@ static void move(unsigned int to)
 	trace_pin((int)(to % (unsigned int)sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
-/*
- * Number of handled signals, and number of signals that, according to the library, interrupted a
- * record.
- */
+/* Number of handled signals, and number that interrupted a record according to the library. */
 static uint64_t signals, hits;
 
 /* Maximum number of timer signals since the last signal from the sender. */
@@ -631,9 +625,7 @@ static volatile bool in_child;
 /* Wait status of the first child that did not exit with 0, or -1 if there is none. */
 static volatile int bad_status;
 
-/*
- * Times range from 1 us, at which records are interrupted at each place, to 8 ms for slow machines.
- */
+/* From 1 us, so that records are interrupted at each place, to 8 ms, for slow machines. */
 static void set_alarm(void)
 {
 	const long us = (1 + forks * 37 % 64) << forks * 8 / forks_least % 8;

@@ -236,9 +236,7 @@ TEST_F(timer, records_have_interval_and_interrupted_address)
 			EXPECT_LT(worked[i] / 100 * 98, self->seen.counted[i]);
 	}
 
-	/*
-	 * Check the average interval, because a late interrupt does not delay the next interrupt.
-	 */
+	/* Check the average interval, because a late interrupt shortens the next interval. */
 	interval = (double)(self->seen.last - self->seen.first) /
 		   (double)(self->seen.samples - 1);
 	if (self->info.ts_hz) {

@@ -150,8 +150,8 @@ times = [round(float(line[0].strip("~")) * 1e7) if re.match(r"~?[0-9.]+$", line[
 begins = [i for i, line in enumerate(lines) if "begins" in line]
 ends = [i for i, line in enumerate(lines) if "ended:" in line]
 calls = [i for i, line in enumerate(lines) if line[-1] in ("request", "request()")]
-# The thread may be switched out between a probe and the call, so the probed and actual durations
-# may differ.
+# The probed and actual durations may differ, because the thread may be switched out between a probe
+# and the call.
 good = len(begins) == len(ends) == 1 and any(
     begins[0] < call and times[begins[0]] == trigger["from"] and times[ends[0]] == trigger["to"]
     and float(lines[call][1].strip("~")) > 2 for call in calls)

@@ -188,10 +188,7 @@ TEST_F_TIMEOUT(unusual, user_threads_switched_by_handler_are_recorded, 600)
 		switch_on();
 	leaf();
 	all = end(_metadata, self);
-	/*
-	 * A context that has written a record within another context's record may have omitted a
-	 * header.
-	 */
+	/* A context may have omitted a header if it wrote within another context's record. */
 	EXPECT_LE(made, all + self->totals.bad);
 	EXPECT_GE(made + self->report.lost_abandoned, all);
 }

@@ -244,9 +244,7 @@ static int take(const struct sft_counter *c)
 	return 0;
 }
 
-/*
- * Add an event to those that take turns. Returns whether an event added before it uses its counter.
- */
+/* Add an event that takes turns. Returns whether an event added earlier uses the same counter. */
 static bool add_turned(const struct sft_counter *c)
 {
 	const bool taken = sft_counters.turning & BIT(c->counter);
@@ -552,8 +550,7 @@ int sft_counters_query(struct sifive_trace_query *query, struct sft_why *why)
 
 /*
  * Record that a counter has stopped counting on a CPU. Only the reason for the first loss is kept
- * for the report. After the loss of one firmware counter, the other firmware counters may miss
- * events.
+ * for the report. After one firmware counter is lost, other firmware counters may miss events.
  */
 static void lose(const struct sft_counter *c, unsigned int cpu, const char *why)
 {
@@ -650,9 +647,7 @@ void sft_counters_resume(void)
 	sft_access_resume();
 }
 
-/*
- * Called when a CPU goes offline: the session has no counters there until the CPU is online again.
- */
+/* Called when a CPU goes offline: until it is online again, the session has no counters on it. */
 void sft_counters_cpu_offline(unsigned int cpu, struct sft_why *why)
 {
 	unsigned int i;

@@ -138,8 +138,7 @@ struct sft_switches {
 };
 
 /**
- * struct sft_pids - the processes that START records: its caller, or the processes that the caller
- * named
+ * struct sft_pids - the processes that START records: its caller, or those that the caller named
  * @users:	number of references to the list
  * @named:	START's caller has named the processes, so they may belong to other users
  * @count:	number of processes
@@ -387,9 +386,7 @@ void sft_probes_remove(struct sft_probe *probe, unsigned int count, bool (*wante
 void sft_probes_forget(void);
 void sft_probes_own(struct sft_pids *processes);
 
-/*
- * Return a thread's id in the pid namespace of START's caller, or 0 if the thread has no id there.
- */
+/* Return a thread's id in the pid namespace of START's caller, or 0 if it has no id there. */
 static inline pid_t sft_probes_id(struct task_struct *task)
 {
 	struct pid_namespace *ids = READ_ONCE(sft_probes.ids);

@@ -36,8 +36,7 @@ struct own {
 
 /**
  * struct table - all sampled threads that have not exited
- * @lock:	protects the lists; only the CPU on which a thread is running accesses the thread's
- *		counts
+ * @lock:	protects the lists; a thread's counts belong to the CPU on which it is running
  * @list:	threads, by hash
  * @free:	unused entries
  * @own:	the entries

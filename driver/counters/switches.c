@@ -33,8 +33,7 @@
  * @written:	number of records written since CONFIG
  * @lost:	number of records that could not be written
  * @elsewhere:	number of times that one of the session's threads began to run while @unseen was set
- * @wakeups:	number of times that this hart woke one of the session's threads while @unseen was
- *		set
+ * @wakeups:	number of times that this hart woke a thread of the session while @unseen was set
  */
 struct hart {
 	void __iomem *stimulus;
@@ -479,9 +478,9 @@ static void see_faults(struct work_struct *work)
 static DECLARE_WORK(see_work, see_faults);
 
 /*
- * Return whether records contain addresses of other users' processes: page-fault records do, and
- * system-call results can. A child can be another user's process, because it can execute a
- * set-user-ID program.
+ * Return whether records contain addresses of other users' processes: page faults do, and
+ * system-call results can. A child can belong to another user, because it can execute a set-user-ID
+ * program.
  */
 static bool exposes(u32 flags)
 {

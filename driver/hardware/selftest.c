@@ -47,10 +47,7 @@ static void see_message(struct sft_encoder *e, const u64 *field, unsigned int fi
 	t->channel[n] = (u8)(field[0] >> (TCODE_BITS + sft_encoder_src_bits(e))) / 4;
 }
 
-/*
- * Return whether registers 16-31 repeat 0-15, judging by the registers whose messages were
- * observed.
- */
+/* Return whether registers 16-31 repeat 0-15, judging by the observed messages. */
 static bool has_halves(const struct sft_tested *t)
 {
 	unsigned int n;

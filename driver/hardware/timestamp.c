@@ -243,9 +243,7 @@ void sft_timestamp_measure(struct sft_component *c, u32 prescale)
 	c->ts_measured = true;
 }
 
-/*
- * Return the rate of the timestamps in an encoder's messages in ticks per second, or 0 if unknown.
- */
+/* Return the timestamp rate of an encoder's messages in ticks per second, or 0 if unknown. */
 u64 sft_timestamp_hz(struct sft_encoder *e, u32 prescale)
 {
 	struct sft_component *master = sft_timestamp_master(e);

@@ -6,9 +6,7 @@
 
 #include "session.h"
 
-/*
- * Return the flag for a sink that has reached its end: a ring has wrapped, any other sink is full.
- */
+/* Return the flag for a sink that has reached its end: WRAPPED for a ring, otherwise FULL. */
 static u32 sink_end(const struct sft_sink *s)
 {
 	if (sft_sink_full(s))
@@ -80,10 +78,7 @@ void sft_capture_describe(struct sifive_trace_sink *out)
 	strscpy_pad(out->name, sft_name(s->owner), sizeof(out->name));
 }
 
-/*
- * Report two readings of the clock for sink number @out->index: one at START, and one now or at the
- * stop.
- */
+/* Report the clock's time for sink number @out->index: at START, and now or at the stop. */
 void sft_capture_describe_clock(struct sifive_trace_sink *out)
 {
 	struct sft_sink *s = &sft_hw.capture.sink[out->index];

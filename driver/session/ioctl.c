@@ -87,10 +87,7 @@ static int check_config(const struct sifive_trace_config *config,
 	return sft_instruction_valid(config, why);
 }
 
-/*
- * Check the caller, not the file, because another process may have passed the descriptor to the
- * caller.
- */
+/* Check the caller, not the file, because the caller may have received the descriptor. */
 static int need_perfmon(const char *what, struct sft_why *why)
 {
 	return perfmon_capable() ? 0 :

@@ -55,10 +55,7 @@ static struct {
 static DECLARE_WAIT_QUEUE_HEAD(waiting);
 static atomic64_t waits, waited;
 
-/*
- * Periods in which a sink has no room: count, start of the latest period, and total time; under
- * map_lock.
- */
+/* Periods in which a sink has no room: count, latest start, and total time; under map_lock. */
 static u64 fulls, full_since, full_ns;
 
 /*

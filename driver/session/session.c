@@ -31,11 +31,10 @@ static bool has_secrets(void)
 }
 
 /*
- * Return whether a file may read the capture. The session's files and its user's files may read it,
- * and so may files opened with the capability. If the capture may contain addresses of the kernel
- * or of other users' processes, only files opened with the capability may read it. The caller's
- * rights do not matter: a privileged program may read a descriptor that an unprivileged program
- * passed to it.
+ * Return whether a file may read the capture: the session's file, files of the session's user, and
+ * files opened with the capability may. If the capture may contain addresses of the kernel or of
+ * other users' processes, only files opened with the capability may read it. The caller's rights do
+ * not matter: a privileged program may read a descriptor that an unprivileged program passed to it.
  */
 bool sft_may_read(const struct sft_file *file)
 {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The copy of a running ring; all readers of the ring share the copy. The hardware keeps writing
- * during the copy, and other calls continue: the system's lock is taken only to read the write
- * pointers. A separate lock prevents the buffers from being freed: take this lock before freeing
- * them.
+ * The copy of a running ring, shared by all readers of the ring. The hardware keeps writing during
+ * the copy, and other calls continue: the system's lock is taken only to read the write pointers. A
+ * separate lock prevents the buffers from being freed: take this lock before freeing them.
  */
 
 #include <linux/jiffies.h>
@@ -195,9 +194,7 @@ static int make(struct sft_why *why)
 	return 0;
 }
 
-/*
- * Check that the file may still read, and that the capture is the one that the file began to read.
- */
+/* Check that the file may still read, and that the capture is the one it was reading. */
 static int check(struct sft_file *file, struct sft_why *why)
 {
 	int ret = 0;
