@@ -146,7 +146,9 @@ static int take_three(int fd, uint32_t *mask)
 	return ret;
 }
 
-/* The process runs on the same CPU as the session's thread, for which scounteren allows access. */
+/*
+ * The process runs on the CPU of the session's thread, which scounteren permits to read counters.
+ */
 TEST_F(access, unrelated_process_gets_sigill)
 {
 	int ready[2], i, bad = 0;

@@ -109,7 +109,7 @@ counts_are_exact() {
 
 [ "$board" != fpga ] || counts_are_exact
 
-# The documented program prints three messages: trace on, its 32-bit store to channel 6, and trace
+# The documented program prints three messages: trace on, the 32-bit store to channel 6, and trace
 # off.
 run -- '
 	insmod /target/sifive_trace.ko && taskset 2 /target/minimal

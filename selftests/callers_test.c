@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that samples include the callers of the sampled code, found with frame pointers, in leaf
- * functions, in functions that have called others, and in deep recursion. Samples include callers
- * only on request. A sample with bad frame pointers lacks only its callers. Compiled with
+ * Proves that samples include the callers of the sampled code, found with frame pointers: in leaf
+ * functions, in functions that have called other functions, and in deep recursion. Samples include
+ * callers only on request. A sample with bad frame pointers lacks only its callers. Compiled with
  * -fno-omit-frame-pointer.
  */
 #define _GNU_SOURCE
@@ -95,7 +95,7 @@ static bool in(const void *function, uint64_t address)
 	return address - (uintptr_t)function < 256;
 }
 
-/* The number of samples in a function, and the callers of the latest one. */
+/* The number of samples in a function, and the callers in the latest sample. */
 struct seen {
 	const void *in;
 	unsigned int samples, callers, most, wrong;

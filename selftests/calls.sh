@@ -70,7 +70,7 @@ run channel sifive-trace record --calls --channel 15 -o channel.rtd $p/plain
 run drained sifive-trace record --calls --snapshot --on-full drain -o drained.rtd $p/plain
 sifive-trace record --help >help.txt'
 
-# An encoder that sends slowly, so that it stalls its hart.
+# An encoder that sends so slowly that it stalls its hart.
 board fpga --set te0.fifo-depth=76 --set te0.drain-ns=20000 -- '
 run stalled sifive-trace record -C 0 --calls -b 16M -o stalled.rtd $p/plain'
 
@@ -160,7 +160,7 @@ status locks 0 "--calls: a program with two threads and a lock ends as usual"
 result $? "--calls: calls are exact where threads wait in functions without symbols"
 [ "$(made locks-many)" = "hold $((20 * threads)) main 1 outer $threads run $threads" ]
 result $? "--calls: calls of $threads threads that wait for one lock are exact"
-# The program reload loads the second object at the addresses of the first one.
+# The program reload loads the second object at the addresses of the first object.
 [ "$(sort -u "$out/reload.txt" | wc -l)" = 1 ]
 result $? "--calls: a program loads two shared objects at the same addresses, one after the other"
 [ "$(calls reload | grep -E '^(part_|run )' | xargs)" = "part_1 40 part_2 20 run 3" ] &&
@@ -282,8 +282,8 @@ private joined.rtd && private joined.rtd.meta
 result $? "--calls --children: only the user can read the files"
 for name in joined joined-btm joined-xor; do
 	# These two checks need to succeed in only one run, because the kernel can interrupt a
-	# function, or a record, whose writing then starts over. Examine further runs only until
-	# both have succeeded.
+	# function or a record, and an interrupted record starts over. Examine further runs only
+	# until both have succeeded.
 	runs=0
 	for i in "" -2 -3; do
 		[ $runs = 0 ] || [ "${TRACE_PART:-4}" -eq 1 ] || [ "$(ok $name self)" = 0 ] ||

@@ -84,7 +84,7 @@ static long long count(unsigned int counter, void (*work)(void))
 	return (long long)best;
 }
 
-/* Open a pinned cycles event on CPU 0, which holds its counter for as long as this program runs. */
+/* Open a pinned cycles event on CPU 0. It holds its counter for as long as this program runs. */
 static int take_by_perf(bool later)
 {
 	struct perf_event_attr attr = {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests coverage and branch profiles of a recording. Prints TAP. Counts of lines, functions and
-# branches must match gcov's for the same source and run. Programs that BOLT and clang optimise with
-# the profiles must run on the board.
+# branches must match gcov's counts for the same source and run. Programs that BOLT and clang
+# optimise with the profiles must run on the board.
 #
 #	coverage.sh BUILD
 
@@ -66,7 +66,7 @@ result $? "annotate: a line of the source has its text and its count"
 # part FILE KIND: print the lines of KIND in an .info file, without the directories in file names.
 part() { grep "^$2" "$1" | sort; }
 
-# differ KIND...: print the differences between gcov's .info file and that of coverage.
+# differ KIND...: print the differences between the .info files of gcov and coverage.
 differ() {
 	local kind rc=0
 	for kind; do

@@ -6,9 +6,9 @@
 # stat's count to within 1 percent: perf also counts the program's start and exit. All
 # programs run on one CPU, because a board that counts instructions has one count for all harts.
 #
-# On a second board, on all CPUs, a recorder that is stopped repeatedly records the same programs, a
+# On all CPUs of a second board, a recorder that is stopped repeatedly records the same programs, a
 # pipeline of them, and Debian's make and gcc. Under --on-full wait, all calls must be decoded;
-# under drop, decoded and dropped calls must add up to those that the programs counted.
+# under drop, decoded and dropped calls must add up to the calls that the programs counted.
 #
 #	debian.sh BUILD
 
@@ -58,7 +58,7 @@ compile() {
 }
 
 # lua without instrumentation, but with frame pointers. clang, unlike gcc 12, also saves the return
-# address in functions that call no others; perf needs it to find callers.
+# address in leaf functions; perf needs this address to find callers.
 stacks() {
 	mkdir "$out/stacks"
 	find "$sources/lua5.4/src" -name '*.c' ! -name luac.c -exec sh -c 'cd "$0" &&

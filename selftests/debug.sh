@@ -5,7 +5,7 @@
 #
 #	debug.sh BOARD BUILD KERNELDIR
 #
-# BUILD/target contains the board's other files; the module is built for KERNELDIR next to it.
+# BUILD/target contains the board's other files; next to it, the module is built for KERNELDIR.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1

@@ -477,7 +477,7 @@ result $? "record accepts memory that is not a pool"
 [ "$(cat "$out/reported")" = 0 ]
 result $? "report: the bug reports were written"
 
-# has FILE PATTERN...: expect the file to contain each of these as a complete line.
+# has FILE PATTERN...: expect the file to contain each PATTERN as a complete line.
 has() {
 	local file=$out/$1 pattern
 	shift

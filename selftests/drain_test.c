@@ -131,7 +131,7 @@ static void check_whole(struct __test_metadata *_metadata, struct _test_data_dra
 }
 
 /*
- * Read a writer's stores, and raise its limit only while the reader keeps up, which is checked
+ * Read a writer's stores, and raise the writer's limit only while the reader keeps up. Check this
  * whenever the bytes of AHEAD / 2 stores have been read.
  */
 static void follow(struct __test_metadata *_metadata, struct _test_data_drain *self,

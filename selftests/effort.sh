@@ -27,7 +27,7 @@ effort_part() {
 }
 
 # Kselftests that depend on the harts rather than the trace hardware. The boards dual and nofunnel
-# do not run them, because they have the same harts as fpga.
+# do not run these kselftests, because they have the same harts as fpga.
 of_harts="access argument firmware many overflow own_counts perf programs sampled_count sampling threads"
 
 # effort_tests BOARD: print run_all.sh's arguments for the stock kernel on a board. In "make check",
@@ -43,9 +43,9 @@ effort_tests() {
 	fi
 }
 
-# Tests that the debug kernel runs only with TRACE_PART=1: they check bytes, formats and counts,
-# which the stock kernel also tests, and use the same locks and allocations as other tests of the
-# program.
+# Tests that the debug kernel runs only with TRACE_PART=1: the bytes, formats and counts that they
+# check are also tested with the stock kernel, and other tests of the program use the same locks and
+# allocations.
 of_results="counters:instret_counts_loop_instructions counters:counts_scale_with_loop_length
 	counters:event_list_of_manual_is_counted counters:user_mode_misses_match_touched_pages
 	drain:small_reads_lose_nothing exec:samples_during_execve_are_omitted

@@ -19,8 +19,8 @@ out=$build/exact
 mkdir -p "$out/root/bin"
 ln -s "$KERNEL/busybox" "$out/root/bin/busybox"
 
-# For the board: logged NAME ARGUMENT... records while the emulator logs each instruction, as a
-# separate translation block.
+# For the board: logged NAME ARGUMENT... records while the emulator logs each instruction. To this
+# end, each instruction is a separate translation block.
 logging='
 for port in /sys/class/virtio-ports/*; do
 	[ "$(cat $port/name)" != monitor ] || exec 3<>/dev/${port##*/}

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests that the manual's example runs as documented, and that the device afterwards returns the
-# same bytes as its file contains, even to a later reader. The program is FIB_ELF, or fib.elf in
-# this directory or its parent.
+# Tests that the manual's example runs as documented, and that the device then returns the bytes in
+# the example's file, even to a later reader. The program is FIB_ELF, or fib.elf in this directory
+# or its parent.
 
 ksft_skip=4
 

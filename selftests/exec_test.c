@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that with SIFIVE_TRACE_START_ON_EXEC, the process that calls START is not recorded before
- * its execve(), but the executed program is. Samples taken during execve() must not contain
- * addresses of the program that called execve().
+ * its execve(), and that the executed program is recorded. Samples taken during execve() must not
+ * contain addresses of the program that called execve().
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

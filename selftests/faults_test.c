@@ -162,8 +162,8 @@ TEST_F(faults, each_new_page_causes_one)
 }
 
 /*
- * The first read maps the shared zero page, and the first write replaces it, which causes a second
- * fault.
+ * The first read maps the shared zero page. The first write replaces that page, and so causes a
+ * second fault.
  */
 TEST_F(faults, page_written_after_read_causes_two)
 {

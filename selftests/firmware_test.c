@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that samples count firmware events exactly, regardless of perf, and that an event
- * is refused if it cannot be counted. The event is an illegal instruction: firmware handles and
- * counts each one before the kernel does, and only this test executes any.
+ * Proves that samples count firmware events exactly, regardless of perf, and that an event is
+ * refused if it cannot be counted. The event is an illegal instruction: firmware handles and counts
+ * each one before the kernel does, and only this test executes illegal instructions.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -25,7 +25,9 @@
 #define EVENTS		22
 /* Bit of a raw perf event's config that selects a firmware event. */
 #define PERF_FIRMWARE	BIT64(63)
-/* Number of illegal instructions that the test executes before a check, and again after it. */
+/*
+ * Number of illegal instructions that the test executes before a check, and again after the check.
+ */
 #define BEFORE		70
 #define AFTER		130
 
@@ -123,7 +125,7 @@ static void be_sampled(int fd)
 		trace_spin(100000);
 }
 
-/* Drain a pipe, and return once another process has written to it again. */
+/* Drain a pipe, and return once another process has written to the pipe again. */
 static void let_run(int pipe)
 {
 	char bytes[4096];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that no program can do more than the interface permits: not with racing threads,
- * overflowing numbers, any mmap() offset or passed descriptors, nor as an unprivileged user.
- * Thousands of sessions must not leak memory.
+ * Proves that no program can exceed what the interface permits by means of racing threads,
+ * overflowing numbers, mmap() offsets or passed descriptors, or as an unprivileged user. Thousands
+ * of sessions must not leak memory.
  *
  * TRACE_SECONDS: duration of the threads' race in seconds (default 5).
  *
@@ -483,7 +483,7 @@ static int nobody_without_session(int fd)
 	return 0;
 }
 
-/* Try calls on a descriptor passed by root, which only allows reading and watching the session. */
+/* Try calls on a descriptor passed by root: it only allows reading and watching the session. */
 static int nobody_with_session(int fd)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);

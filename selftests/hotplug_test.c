@@ -79,7 +79,7 @@ static void configure(struct __test_metadata *_metadata, struct _test_data_hotpl
 		       SIFIVE_TRACE_SINK_SBA : SIFIVE_TRACE_SINK_SRAM, flags);
 }
 
-/* End the session, which also requires removing the mappings. */
+/* End the session. The mappings must be removed, too, because they hold references to it. */
 static void close_all(struct _test_data_hotplug *self)
 {
 	uint32_t i;
@@ -220,7 +220,7 @@ TEST_F(hotplug, stream_ends_complete_and_others_continue)
 	EXPECT_EQ(BIT64(self->leaver), status.ended);
 	EXPECT_NE(0, status.flags & SIFIVE_TRACE_STATUS_RUNNING);
 	at_end = __atomic_load_n(&self->writer[self->leaver].next, __ATOMIC_ACQUIRE);
-	/* Raise the limit beyond the last store of any writer. */
+	/* Raise the limit beyond the last store by any writer. */
 	limit_writers(self, 2 * FEW);
 	wait_writers(self, FEW + 100);
 	for (i = 0; i < self->info.encoders; i++)
@@ -356,7 +356,7 @@ TEST_F(hotplug, capture_can_be_rewound_while_cpu_is_offline)
 	EXPECT_EQ(1, seen.offs);
 }
 
-/* Switch the encoder's power, using the model's name of the encoder, which contains its address. */
+/* Switch the encoder's power. The model's name for the encoder contains the encoder's address. */
 static void set_power(struct _test_data_hotplug *self, bool on)
 {
 	const char *name = self->each[self->leaver].encoder.name;

@@ -193,8 +193,8 @@ TEST_F(mapping, needs_session_of_same_descriptor)
 	ASSERT_LE(0, reader);
 	EXPECT_EQ(-ENXIO, try_map(other, self->page, RW, MAP_SHARED, offset));
 	/*
-	 * The kernel turns a shared mapping of a file opened read-only into a private one, which is
-	 * invalid.
+	 * The kernel makes a shared mapping of a file opened read-only private, and private
+	 * mappings are invalid.
 	 */
 	EXPECT_EQ(-EINVAL, try_map(reader, self->page, PROT_READ, MAP_SHARED, offset));
 	EXPECT_EQ(-EACCES, try_map(reader, self->page, RW, MAP_SHARED, offset));

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Prints TAP. Tests the shared library with dynamic programs: objects that are loaded and
-# unloaded, and programs without tracing code that are recorded through the environment. Each
-# program prints its number of calls, which is compared with its decoded trace.
+# Prints TAP. Tests the shared library with dynamic programs: objects that are loaded and unloaded,
+# and programs without tracing code that are recorded through the environment. Each program prints
+# its number of calls, which must match the program's decoded trace.
 #
 #	objects.sh BOARD BUILD
 #

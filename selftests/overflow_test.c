@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a counter overflow interrupts its hart, on which sampling by event depends. perf's
- * sampling events must produce the number of samples that follows from count and period, each with
- * the pc of the running code, and no samples after they are closed. Needs no trace hardware.
+ * Proves that a counter overflow interrupts its hart: sampling by event depends on such interrupts.
+ * perf's sampling events must produce the number of samples that follows from count and period,
+ * each with the pc of the running code, and no samples after the events are closed. Needs no trace
+ * hardware.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -118,7 +119,7 @@ static void sample_until(struct _test_data_overflow *self, uint64_t turns, uint6
 		sample_loop(self, turns);
 }
 
-/* Open a sampling event, or skip the test with the reason. */
+/* Open a sampling event, or skip the test, giving the reason. */
 #define OPEN_SAMPLING(attr)						\
 	do {								\
 		int ret = open_sampling(self, attr);			\

@@ -16,8 +16,8 @@ has_passed() { [ "${TRACE_PART:-4}" -ne 1 ] && [ -e "$passed/$1" ]; }
 # now_passed NAME...: remember that checks have passed.
 now_passed() { (cd "$passed" && touch -- "$@"); }
 
-# unless_passed NAME COMMAND...: run COMMAND. In "make check", which sets TRACE_ONCE, and if the
-# check with these inputs has passed, print what COMMAND printed at that time instead.
+# unless_passed NAME COMMAND...: run COMMAND. In "make check", which sets TRACE_ONCE, do not run
+# COMMAND if the check with these inputs has passed, but print the saved output.
 unless_passed() {
 	local kept=$passed/$1 rc
 	shift

@@ -44,8 +44,8 @@ whole() {
 	$on perf stat -x , -o "$work" -e cycles,instructions ./perf_probe "$1"
 }
 
-# within EVENTS MORE MISSES: check that there are EVENTS counts, and that they exceed the work's by
-# at most MORE percent, or MISSES percent for TLB misses.
+# within EVENTS MORE MISSES: check that there are EVENTS counts, and that they exceed the work's
+# counts by at most MORE percent, or MISSES percent for TLB misses.
 within() {
 	sed 's/^/# /' "$work"
 	awk -F , -v least="$instructions" -v pages="$pages" \

@@ -94,7 +94,7 @@ static int take(struct _test_data_perf *self,
 
 #define OUR_DTLB	(self->counters.event[0].counter)
 
-/* Return whether a count equals the loop's or, if time is counted, is not 0. */
+/* Return whether a count equals the loop's count or, if time is counted, is not 0. */
 static bool is_loop(struct _test_data_perf *self, uint64_t count)
 {
 	return self->exact ? count >= LOOP && count <= LOOP + SLACK : (int64_t)count > 0;
@@ -335,7 +335,7 @@ static void check_theirs(struct __test_metadata *_metadata,
 		EXPECT_GE(4 * self->pages, misses);
 }
 
-/* Open three events in one order and close them in another, for all combinations. */
+/* Open three events in one order and close them in another order, for all combinations. */
 TEST_F(perf, counts_are_correct_in_every_open_and_close_order)
 {
 	const struct sigaction on_illegal = { .sa_sigaction = skip_read, .sa_flags = SA_SIGINFO };

@@ -11,7 +11,8 @@ cd "$(dirname "$0")/.." || exit 1
 build=$1
 out=$build/processes
 . selftests/record/suite.sh
-# Number of processes in a storm. Each makes so many calls that together they fill a buffer of 1 MB.
+# Number of processes in a storm. Each process makes so many calls that together they fill a buffer
+# of 1 MB.
 [ "${TRACE_PART:-4}" -eq 1 ] && storm=1000 || storm=240
 
 board fpga -- "storm=$storm"'

@@ -447,7 +447,7 @@ shows() {
 	result $? "info: $2"
 }
 
-# boots NAME WHAT: expect info to print the versions of OpenSBI's boot message and of the kernel.
+# boots NAME WHAT: expect info to print OpenSBI's version, as in the boot message, and the kernel's.
 boots() {
 	local sbi firmware
 	firmware=$(sed -nE 's/^OpenSBI v([0-9.]+).*/\1/p' "$out/console.log")

@@ -45,7 +45,7 @@ inside() {
 	' sh "$root" "$1" >"$dir/log" 2>&1 </dev/null
 }
 
-# works COMMANDS [EDIT]: run COMMANDS; each of their lines must appear in README.md or install.md.
+# works COMMANDS [EDIT]: run COMMANDS; each line of COMMANDS must appear in README.md or install.md.
 # EDIT is a sed script that first adapts COMMANDS to this test.
 works() {
 	local line name=${1%%$'\n'*} rc

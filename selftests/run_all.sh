@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs all tests in this script's directory, each of which prints separate TAP. Works in any shell.
-# Inserts the module if necessary, and removes it at the end, which shows that it is not in use.
-# Fails if any test fails.
+# Runs all tests in this script's directory; each test prints its own TAP. Works in any shell.
+# Inserts the module if necessary, and removes it at the end, to show that it is not in use. Fails
+# if any test fails.
 #
 #	run_all.sh [NAME...]	all tests except NAME_test and NAME.sh; NAME:TEST omits only that
 #				test of NAME_test

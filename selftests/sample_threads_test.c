@@ -2,7 +2,7 @@
 /*
  * Proves that each sample names the interrupted thread on a CPU that several processes and threads
  * share. This must work with every count type, with callers, with stacks, and with repeated
- * headers. Naming threads and sampling processes created after START must require a request.
+ * headers. Threads must be named, and processes created after START be sampled, only on request.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -156,7 +156,7 @@ static unsigned int at_most(uint64_t microseconds)
 	return microseconds / 1000 + microseconds / 4000 + 10;
 }
 
-/* Work for at least @ms milliseconds, until at least at_least(@n) samples have arrived. */
+/* Work for at least @ms milliseconds, and until at_least(@n) samples have arrived. */
 static void work_sampled(struct _test_data_sampling *self, void (*fn)(uint64_t),
 			 unsigned int ms, unsigned int n)
 {
@@ -461,7 +461,7 @@ __attribute__((constructor)) static void work_alone(int argc, char **argv)
 	_exit(0);
 }
 
-/* A child calls START and executes this program again, which then runs the work loop. */
+/* A child calls START and executes this program again, to run the work loop. */
 TEST_F(sampling, execve_ends_sampling_without_exec_flag)
 {
 	uint32_t flags[] = { 0, SIFIVE_TRACE_SAMPLING_EXEC };

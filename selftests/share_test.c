@@ -159,7 +159,7 @@ TEST_F(share, simultaneous_readers_see_same_snapshot)
 	if (!self->sba)
 		SKIP(return, "this board has no SBA sink");
 	run_ring(_metadata, &self->s, 65536);
-	/* Begin to read, which keeps the copy for the second reader. */
+	/* Begin to read, to keep the copy for the second reader. */
 	ASSERT_EQ(1, pread(self->s.fd, &byte, 1, 0));
 	store_marks(&self->s, 0);
 	size = trace_read_all(fd, &bytes[0]);
@@ -250,7 +250,7 @@ static void *copy_repeatedly(void *arg)
 		add(&c->done);
 		if (pthread_barrier_wait(&c->barrier) == PTHREAD_BARRIER_SERIAL_THREAD)
 			c->over = __atomic_load_n(&c->quit, __ATOMIC_SEQ_CST);
-		/* Read to the end, which releases the copy; the last reader frees it. */
+		/* Read to the end, to release the copy; the last reader frees the copy. */
 		if (pread(fd, &byte, 1, RING))
 			add(&c->failed);
 		pthread_barrier_wait(&c->barrier);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Tests the effects of system sleep on a capture. A capture in system memory continues on resume,
- * and keeps all data from before and after. A capture in SRAM remains stopped and keeps its data,
- * and START fails with ESTALE unless it rewinds. Counts never decrease, and sampling continues.
+ * and keeps all data from before and after sleep. A capture in SRAM remains stopped and keeps its
+ * data, and START fails with ESTALE unless it rewinds. Counts never decrease, and sampling
+ * continues.
  *
  * The kernel's pm_test wakes the machine immediately. TRACE_SLEEP is the depth, one of
  * /sys/power/pm_test: every machine survives the default, freezer; deeper levels need

@@ -28,8 +28,8 @@ soak() {
 soak wait; soak drop
 '
 
-# numbers NAME: print the numbers of records in the trace, lost, dropped (also in lost), and counted
-# by the program.
+# numbers NAME: print the numbers of records: in the trace, lost, dropped (included in lost), and
+# counted by the program.
 numbers() {
 	host report --json "$out/$1.rtd" | python3 -c '
 import json, sys

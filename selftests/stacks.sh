@@ -14,7 +14,7 @@ out=$build/stacks
 . selftests/record/suite.sh
 
 # Copying the names of the kernel's functions takes most of the time of a short recording. After the
-# recordings whose checks need these names, a short list replaces the full one.
+# recordings whose checks need these names, a short list replaces the full list.
 board fpga -- '
 rec enters -i 500us -g fp $p/enters 4000
 rec faults -i 500us -g fp $p/enters 600 faults

@@ -146,7 +146,7 @@ plain_english() {
 	return 0
 }
 
-# Private state of perf and of its driver for RISC-V, whose meaning differs between kernels: only
+# Private state of perf and of perf's RISC-V driver. Its meaning differs between kernels, so only
 # perf_private.c may use it.
 private_state_in_one_file() {
 	local state='\b(hw\.period_left|cmask|child_list|hw\.flags)\b'

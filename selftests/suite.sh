@@ -4,9 +4,9 @@
 #
 #	suite.sh DIR NAME COMMAND...
 #
-# The command prints TAP. DIR/NAME.log receives all output, DIR/NAME.count one line "passed failed
-# skipped". The suite counts as one failure if the command fails without a failed test, runs fewer
-# tests than planned, or passes none. The exit status of this script only shows that the counts
+# The command prints TAP. DIR/NAME.log receives all output; DIR/NAME.count receives one line "passed
+# failed skipped". One failure is counted if the command fails without a failed test, runs fewer
+# tests than planned, or passes no test. The exit status of this script only shows that the counts
 # were written.
 
 set -u
@@ -58,7 +58,7 @@ grep -q '^# passed before, ' "$log" && note+="; kselftests unchanged, passed bef
 report() {
 	printf '%-10s %4d passed, %d failed, %d skipped, %d s, CPU %d s%s\n' "$name" \
 		"$passed" "$failed" "$skipped" $((SECONDS - start)) "$cpu" "$note"
-	# The reasons for skipped tests, with the number of each.
+	# The reasons for skipped tests, with the number of tests for each.
 	grep -aE '^ok [0-9]+.*# SKIP|^1\.\.0 # SKIP' "$log" |
 		sed -E 's/.*# SKIP *//' | sort | uniq -c |
 		sed -E 's/^ *([0-9]+) /           \1 skipped: /'

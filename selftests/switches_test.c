@@ -276,7 +276,7 @@ TEST_F(switches, each_wait_is_recorded)
 	EXPECT_LE(after.ru_nivcsw - before.ru_nivcsw, kind[SIFIVE_TRACE_SWITCH_PREEMPTED]);
 	EXPECT_LT(TURNS, kind[SIFIVE_TRACE_SWITCH_IN]);
 	EXPECT_EQ(0, kind[SIFIVE_TRACE_SWITCH_WOKEN]);
-	/* The recording ends once, with the running thread, which called STOP. */
+	/* The recording ends once, while the thread that called STOP is running. */
 	EXPECT_EQ(1, self->found.kind[SIFIVE_TRACE_SWITCH_END]);
 	EXPECT_EQ(1, self->found.begins);
 	EXPECT_EQ(0, self->found.foreign);

@@ -236,8 +236,8 @@ static int lose_some(struct _test_data_syscalls *self, uint8_t **bytes, size_t *
 }
 
 /*
- * Move the driver's thread that checks for room to another CPU: otherwise its own switch would be
- * the first record after a loss.
+ * Move the driver's thread that checks for room to another CPU: otherwise, that thread's switch
+ * would be the first record after a loss.
  */
 static int move_driver(unsigned int cpu)
 {

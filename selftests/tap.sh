@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash
-# Sourced by the suites that run on the build host; prints their results as TAP. Suites on the
-# target do not use this file, because each is installed separately.
+# shellcheck shell=bash Sourced by the suites that run on the build host; prints their results as
+# TAP. Suites on the target do not use this file, because each suite is installed separately.
 
 tests=0
 failures=0

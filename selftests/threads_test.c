@@ -480,7 +480,7 @@ TEST_F(threads, records_attempted_during_dump_are_reported_lost)
 	for (i = 0; i < ARRAY_SIZE(thread); i++)
 		ASSERT_EQ(0, pthread_create(&thread[i], NULL, until_stop, (void *)(uintptr_t)i));
 	pthread_barrier_wait(&all_there);
-	/* Repeat until a record is lost to a pause, which can take a long time on a loaded host. */
+	/* Repeat until a record is lost to a pause. On a loaded host, this can take a long time. */
 	for (i = 0; i < times || (!report.lost_threads && i < 100 * times); i++) {
 		ASSERT_EQ(0, sifive_trace_dump(trace, "/dev/null")) {
 			TH_LOG("%s", sifive_trace_error());
@@ -520,7 +520,7 @@ TEST_F(threads, cancelled_thread_leaves_channel_usable)
 		ASSERT_EQ(0, pthread_cancel(thread));
 		ASSERT_EQ(0, pthread_join(thread, NULL));
 	}
-	/* Write records after the last abandoned one, so that its loss is noticed. */
+	/* Write records after the last abandoned record, so that its loss is noticed. */
 	for (i = 0; i < 4; i++) {
 		ASSERT_EQ(0, pthread_create(&thread, NULL, short_life, (void *)(uintptr_t)i));
 		ASSERT_EQ(0, pthread_join(thread, NULL));

@@ -17,7 +17,7 @@ static const char * const blocks[] = {
 static int to;
 static FILE *from;
 
-/* Read the line with the reply, and skip lines with events and the greeting. */
+/* Read the line with the reply, and skip the greeting and lines with events. */
 static int answer(char *line, int size)
 {
 	while (fgets(line, size, from)) {

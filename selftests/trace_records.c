@@ -43,8 +43,8 @@ struct reading {
 };
 
 /*
- * Called when all counters of a record have arrived. This is known only once the next word arrives,
- * because the last counter can have an upper half.
+ * Called when all counters of a record have arrived. Only the next word shows that they have
+ * arrived, because the last counter can have an upper half.
  */
 static void finish(struct reading *r, struct stream *s)
 {

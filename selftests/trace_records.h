@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Helpers for the record tests: a decoder of captured records, which also reports data that does
+ * Helpers for the record tests: a decoder for captured records, which also reports data that does
  * not belong to a record.
  */
 #ifndef TRACE_RECORDS_H
@@ -19,7 +19,7 @@ enum trace_kind {
 	TRACE_ISR	= 3,
 };
 
-/* Number of values, registers included, of a sample's stack that are kept. */
+/* Number of values kept from a sample's stack, registers included. */
 #define TRACE_STACK_VALUES	(SIFIVE_TRACE_STACK_REGISTERS + 64)
 
 /**

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests recordings of parts of a run. Prints TAP.
 #
-# record --snapshot --trigger and --slower-than: the one slow request in 10,000 causes a snapshot,
-# which shows why the request is slow. Also tests the Nth call, shared objects (including those
+# record --snapshot --trigger and --slower-than: the one slow request in 10,000 causes a snapshot
+# that shows why the request is slow. Also tests the Nth call, shared objects (including those
 # loaded with dlopen()), threads, recursion, loss reports, and refusals. record --from, --to
 # and --depth: only calls within a function or up to a depth are recorded, in each thread, and each
 # output reports this. record --auto-filter: invalid uses are refused. sifive_trace_snapshot(): the
@@ -510,7 +510,7 @@ refused depth-none 2 "a number from 1 to 64" "--depth 0 is refused"
 refused depth-calls 2 "leave out -F, --filter, --auto-filter, --from, --depth" "--depth is refused with --calls"
 refused depth-pieces 2 "cannot be combined with --rotate" "--depth is refused with --rotate"
 
-# --auto-filter reads a trace, which the board's command cannot do: it is built without libdw and
+# --auto-filter reads a trace. The board's command cannot read traces: it is built without libdw and
 # json-c.
 refused auto-reader 2 "it was built without libdw and json-c" "--auto-filter is refused by a command that cannot read traces"
 refused auto-both 2 "cannot be combined" "--auto-filter is refused with -F"

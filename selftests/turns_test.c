@@ -182,7 +182,7 @@ TEST_F(turns, exclude_samples_and_other_processes)
 	close(fd);
 }
 
-/* Read instret, then the count of the same event, which takes turns, then instret again. */
+/* Read the instruction count that takes turns; read instret before and after it. */
 struct reading {
 	uint64_t before, count, after;
 };
@@ -230,8 +230,8 @@ struct check {
 /*
  * Execute instructions until each turn has occurred several times, and yield the hart to other
  * threads. In the turn that counts instructions, two readings differ by at least the loop's
- * instructions, and by at most the difference of instret around them, which includes the firmware's
- * instructions.
+ * instructions, and by at most the difference between the surrounding readings of instret, because
+ * instret also counts the firmware's instructions.
  */
 static void *check(void *arg)
 {

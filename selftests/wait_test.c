@@ -24,8 +24,8 @@
 #include "trace_more.h"
 
 /*
- * Size of the buffer. It must hold the stores made until the driver reacts, which can take a long
- * time, because the host may suspend the emulator.
+ * Size of the buffer. It must hold the stores made until the driver reacts. The reaction can take a
+ * long time, because the host may suspend the emulator.
  */
 #define BUFFER		0x400000
 #define BUFFER_LEAST	0x100000
@@ -197,7 +197,7 @@ static bool is_there(const struct _test_data_wait *self, const void *page)
 	       read(self->pipe[0], bytes, sizeof(bytes)) == sizeof(bytes);
 }
 
-/* Return whether a thread has ended or is sleeping, which a writer does only in a store. */
+/* Return whether a thread has ended or is sleeping; a writer sleeps only in a store. */
 static bool is_asleep(const char *tid)
 {
 	char path[64], text[512];

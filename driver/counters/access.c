@@ -278,8 +278,8 @@ void sft_access_suspend(void)
 }
 
 /*
- * Restore access after counter values were changed, and after system sleep, which may
- * have cleared scounteren.
+ * Restore access after counter values were changed, or after scounteren may have been cleared
+ * during system sleep.
  */
 void sft_access_resume(void)
 {

@@ -144,7 +144,7 @@ static bool add_kernel(struct callers *list, unsigned long address)
 
 /*
  * Return the registers of kernel code that a trap has interrupted, or NULL. The trap's entry code
- * saves them on the thread's stack, and calls the handler with the interrupted stack pointer as
+ * saves them on the thread's stack, and calls the handler with the interrupted stack pointer as the
  * frame pointer. The handler's frame therefore ends at @registers, and its caller's frame would end
  * at @fp.
  */
@@ -194,8 +194,8 @@ static void add_kernel_callers(struct callers *list, const struct pt_regs *regs)
 		if (!trap || list->count == KERNEL_MAX)
 			continue;
 		/*
-		 * Readers look up the instruction before each address. Here, this must be the
-		 * interrupted instruction, which has at least 2 bytes.
+		 * Readers look up the instruction before each address. For this address, that must
+		 * be the interrupted instruction, which has at least 2 bytes.
 		 */
 		add_kernel(list, READ_ONCE_NOCHECK(trap->epc) + 2);
 		below = fp;

@@ -147,7 +147,7 @@ void sft_choose_begin(struct sft_choice *ch, const struct cpumask *cpus)
  * struct trial - an attempt to count an event on the counters of one CPU
  * @ch:		the counters
  * @want:	the event
- * @mask:	in: counters to try; out: those that can count it
+ * @mask:	in: counters to try; out: counters that can count the event
  */
 struct trial {
 	const struct sft_choice *ch;

@@ -610,8 +610,8 @@ static void check_cpu(unsigned int cpu)
 }
 
 /*
- * Detect counters that were stopped, moved or reassigned. Save the current value of each other
- * counter, because that counter may be lost later.
+ * Detect counters that were stopped, moved or reassigned. Save the current values of all other
+ * counters, in case these are lost later.
  */
 void sft_counters_check(struct sft_why *why)
 {

@@ -368,8 +368,8 @@ void sft_sampling_status(struct sifive_trace_status *status);
 void sft_sampling_exit(void);
 
 /*
- * Return whether the kernel may store to an encoder whose stream ends in @owner's sink. It must not
- * if the sink is full or has failed, or if stores to the sink must wait.
+ * Return whether the kernel may store to an encoder whose stream ends in @owner's sink: not if the
+ * sink is full or has failed, or if stores to the sink must wait.
  */
 static inline bool sft_sampling_has_room(const struct sft_encoder *e,
 					 const struct sft_component *owner)

@@ -49,7 +49,9 @@ static bool is_wanted(struct task_struct *task)
 	       (!READ_ONCE(until_exec) && sft_processes_have(&traced, task_tgid(task)));
 }
 
-/* Called before this hart switches to @task from thread @now, which is 0 if it is not traced. */
+/*
+ * Called before this hart switches from thread @now, or 0 if that thread is not traced, to @task.
+ */
 static void trace(struct hart *h, pid_t now, struct task_struct *task)
 {
 	bool wanted = is_wanted(task);

@@ -5,7 +5,7 @@
  * previous switch are added to the counts of the thread that stops running.
  *
  * perf's per-thread events cannot provide such counts, because perf leaves inherited events on the
- * CPU when the next thread has the same set.
+ * CPU when the next thread has the same set of events.
  */
 
 #include <linux/bitfield.h>

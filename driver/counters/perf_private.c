@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * All uses of perf's private state. None of it is a stable interface, so each use validates the
- * object first. The driver also works if validation fails, with these limits: fixed counters are
- * shared with perf (INFO has a flag for that), machines without Sscofpmf have no counters, and
- * STATUS does not count threads whose sampling event has no counter.
+ * object first. If validation fails, the driver works with these limits: fixed counters are shared
+ * with perf (INFO has a flag for that), machines without Sscofpmf have no counters, and STATUS does
+ * not count threads whose sampling event has no counter.
  *
  *	kernels	state			use
  *	6.1-	riscv_pmu.cmask		counters that the SBI driver may use: those

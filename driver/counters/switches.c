@@ -358,7 +358,7 @@ int sft_switches_probe(u32 flags, struct sft_why *why)
 	return ret;
 }
 
-/* The setting before the current one. */
+/* The setting that the current setting replaced. */
 static struct sifive_trace_switches earlier;
 
 /*

@@ -63,8 +63,8 @@ static u32 shift_of(const struct sft_counter *c)
 }
 
 /*
- * Return the event that @counter counts in a turn. If @counter is unused in that turn, return its
- * event of another turn, whose count is not used.
+ * Return the event that @counter counts in a turn. If @counter is unused in that turn, return an
+ * event that it counts in another turn; the resulting count is not used.
  */
 static const struct sft_counter *find(u32 counter, u32 turn)
 {
@@ -81,9 +81,9 @@ static const struct sft_counter *find(u32 counter, u32 turn)
 }
 
 /*
- * Switch the counters to the events of the period's turn. If @begins is set, they start at
- * the period's initial value, otherwise at their current values. If firmware
- * refuses to start a counter, the counter is stopped, and the next check reports that.
+ * Switch the counters to the events of the period's turn. If @begins is set, the counters start at
+ * the period's initial value, otherwise at their current values. If firmware refuses to start a
+ * counter, the counter is stopped, and the next check reports that.
  */
 static void count(struct here *h, u64 period, bool begins)
 {

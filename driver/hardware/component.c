@@ -139,9 +139,9 @@ int sft_component_set(struct sft_component *c, u32 bit, const char *name,
 }
 
 /*
- * Registers that only the driver changes, and the bits that it owns in each. The driver does not
- * use triggers. It clears their registers (@unused), because a program can set them, and a trigger
- * can stop a trace.
+ * Registers that only the driver changes, and the bits that the driver owns in each register. The
+ * driver does not use triggers. It clears their registers (@unused), because a program can set
+ * them, and a trigger can stop a trace.
  */
 static const struct {
 	u32 offset;
@@ -309,7 +309,7 @@ static int switch_on(struct sft_component *c)
 
 /*
  * Identify the hardware, and stop a component that another kernel may have left running. Prescales
- * and instruction modes can be found only while the component is active, but nothing needs to be
+ * and instruction modes can be read only while the component is active, but nothing needs to be
  * enabled.
  */
 static int identify(struct sft_component *c)

@@ -64,7 +64,7 @@ void sft_encoder_look(struct sft_encoder *e)
 		e->meddled = true;
 }
 
-/* Enable the encoder, then tracing, which makes the encoder send its absolute time. */
+/* Enable the encoder, then tracing. Enabling tracing makes the encoder send its absolute time. */
 int sft_encoder_start(struct sft_encoder *e, struct sft_why *why)
 {
 	int ret;
@@ -96,8 +96,8 @@ int sft_encoder_stop(struct sft_encoder *e, struct sft_why *why)
 }
 
 /*
- * Store to stimulus register @n, which reads as 0 while its queue is full. Returns false if the
- * encoder does not accept the store.
+ * Store to stimulus register @n. The register reads as 0 while the queue is full. Returns false if
+ * the encoder does not accept the store.
  */
 bool sft_encoder_store(struct sft_encoder *e, unsigned int n, u32 value)
 {

@@ -29,8 +29,8 @@ static bool is_full(const struct sft_component *c)
 }
 
 /*
- * A sender also reports a sink error if the component to which it sends is disabled, which happens
- * when that component's own sink is full or has failed.
+ * A sender also reports a sink error if the component to which it sends is disabled, as a component
+ * is when its own sink is full or has failed.
  */
 static bool is_explained(const struct sft_component *c)
 {

@@ -33,8 +33,8 @@ void sft_memory_clear(void *data, size_t count)
 }
 
 /*
- * Return the highest address to which an SBA sink can write, which depends on the number of bits
- * that SinkBaseHigh implements. The component must be active and idle.
+ * Return the highest address to which an SBA sink can write. It depends on the number of bits that
+ * SinkBaseHigh implements. The component must be active and idle.
  */
 static u64 find_reach(struct sft_component *c)
 {
@@ -190,7 +190,7 @@ static int check_region(struct sft_sink *s, const struct reserved_mem *region,
 		return sft_fail(why, -ENOMEM,
 				"%s: %zu bytes requested, but its memory-region has at most %llu",
 				sft_name(s->owner), s->size, sft_memory_most(region));
-	/* Use the range above the boundary if the one below it is too small. */
+	/* Use the range above the boundary if the range below it is too small. */
 	if (crosses(s))
 		s->address = round_up(s->address, SZ_4G);
 	if (s->address + s->size > region->base + region->size)

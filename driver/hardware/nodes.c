@@ -194,7 +194,7 @@ static void unusable(struct device_node *np, char *text, size_t size)
 	put_device(&pdev->dev);
 }
 
-/* Write what is wrong with one of our nodes, or nothing if it is usable. */
+/* Write what is wrong with one of our nodes, or nothing if the node is usable. */
 static void fault_of(struct device_node *np, char *text, size_t size)
 {
 	if (!of_device_is_available(np))
@@ -217,7 +217,7 @@ static size_t add_faults(char *text, size_t size)
 	return n;
 }
 
-/* Nodes that predate the binding are harmless if others exist. */
+/* Nodes that predate the binding are harmless if nodes with the binding exist. */
 static size_t add_older(char *text, size_t size)
 {
 	struct device_node *np = of_find_matching_node(NULL, components);

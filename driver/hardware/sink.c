@@ -231,7 +231,7 @@ size_t sft_sink_bytes(const struct sft_sink *s)
 	return (at.wrapped ? s->size : at.wp) - (is_running(s) ? 0 : s->skip);
 }
 
-/* Return the checksum of a stopped sink, which shows whether memory was preserved. */
+/* Return the checksum of a stopped sink, to check whether memory was preserved. */
 u32 sft_sink_sum(const struct sft_sink *s)
 {
 	size_t step, at, bytes = s->wrapped ? s->size : s->stopped_wp;
@@ -303,7 +303,7 @@ int sft_sink_check_room(const struct sft_sink *s, struct sft_why *why)
 			sft_name(s->owner));
 }
 
-/* Append Error messages to a stopped sink in memory, which has room, and let it continue. */
+/* Append Error messages to a stopped sink in memory that has room for them, and continue it. */
 int sft_sink_interrupt(struct sft_sink *s, struct sft_why *why)
 {
 	u8 errors[SFT_ERRORS_MAX];
@@ -404,8 +404,8 @@ size_t sft_sink_overwritten(const struct sft_sink *s, const struct sft_position 
 
 /*
  * Copy a sample of the bytes written before @at; returns their number. These bytes change only when
- * the ring wraps again, which the write pointers alone do not show. The newest bytes may still be
- * in flight.
+ * the ring wraps again; the write pointers alone do not show such a wrap. The newest bytes may
+ * still be in flight.
  */
 size_t sft_sink_newest(const struct sft_sink *s, const struct sft_position *at, void *to)
 {

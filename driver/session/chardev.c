@@ -328,8 +328,9 @@ bool sft_is_device(const struct file *filp)
 }
 
 /*
- * Create or remove nodes until each possible sink has one, or remove all if there is only one sink.
- * Called without the system's lock: creating a node may wait for an open() that needs that lock.
+ * Create or remove nodes until each possible sink has a node, or remove all nodes if there is only
+ * one sink. Called without the system's lock: creating a node may wait for an open() that needs
+ * that lock.
  */
 void sft_chardev_update(void)
 {

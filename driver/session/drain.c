@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Drained captures: read() returns the bytes of a running ring once and in order. The hardware has
- * no interrupt for this, so delayed work follows the write pointer. The work stops if only programs
- * write to the sinks and they have written nothing for a while. The next store by a program
- * restarts the work. All functions here are called with the system locked, except
+ * no interrupt for new bytes, so delayed work follows the write pointer. The work stops if only
+ * programs write to the sinks and they have written nothing for a while. The next store by a
+ * program restarts the work. All functions here are called with the system locked, except
  * sft_drain_crowded(), _look() and _resume().
  */
 

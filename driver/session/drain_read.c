@@ -206,7 +206,7 @@ bool sft_drain_ready(int sink)
 	return !sft_drain_live();
 }
 
-/* Report what sink number @out->index has returned and lost. */
+/* Report the bytes that sink number @out->index has returned and lost. */
 void sft_drain_describe(struct sifive_trace_sink *out)
 {
 	const struct drain *d = &sft_drains[out->index];

@@ -106,7 +106,7 @@ void sft_capture_cpu_online(struct sft_encoder *e, struct sft_why *why)
 	sft_threads_resume();
 }
 
-/* Called before system suspend: stop the capture. On return, its data is in memory. */
+/* Called before system suspend: stop the capture. On return, the capture's data is in memory. */
 void sft_capture_suspend(struct sft_why *why)
 {
 	bool running = sft_hw.capture.running;

@@ -136,8 +136,8 @@ static int ioctl_config(struct sft_file *file, void *arg, struct sft_why *why)
 }
 
 /*
- * Register the probes of instruction trace. Called without the system's lock,
- * because registering takes other locks.
+ * Register the probes for instruction trace. Called without the system's lock, because registering
+ * takes other locks.
  */
 static int prepare_instruction(struct sft_file *file, void *arg, void __user *uarg,
 			       struct sft_why *why)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The module: the machine's trace system, and its two drivers. */
+/* The module: sets up the machine's trace system, and registers its two drivers. */
 
 #include <linux/module.h>
 #include <linux/platform_device.h>

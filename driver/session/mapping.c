@@ -520,8 +520,8 @@ int sft_mmap(struct file *filp, struct vm_area_struct *vma)
 		return ret;
 
 	/*
-	 * Without Svpbmt the platform's attributes make the page non-cached, and the
-	 * kernels of some vendors change the address of a non-cached mapping.
+	 * Without Svpbmt, the platform's attributes make the page non-cached, and some vendors'
+	 * kernels change the address of a non-cached mapping.
 	 */
 	if (!slots && !losses_page && riscv_isa_extension_available(NULL, SVPBMT))
 		vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Members: files of other processes that have joined the session. Each file
- * has its own channels, which become free when its last mapping or the file is
- * gone, however the process ended.
+ * Members: files of other processes that have joined the session. Each file has its own channels,
+ * which become free when the file or its last mapping is gone, however the process ended.
  */
 
 #include <linux/capability.h>
@@ -123,7 +122,7 @@ int sft_members_check(u32 stimulus, struct sft_why *why)
 			       lowest(busy, 0)) : 0;
 }
 
-/* Give a file an additional channel, preferably one that no file has had before. */
+/* Give a file an additional channel, preferably a channel that no file has had. */
 static void give_channel(struct sft_file *file, struct sifive_trace_join *join)
 {
 	u32 mask = join->channels & available();

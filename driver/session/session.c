@@ -165,7 +165,7 @@ static void resume_stream(unsigned int cpu)
 
 	if (!e)
 		return;
-	/* Restore counters first, because a header of the stream may contain them. */
+	/* Restore counters first, because a stream header may contain their values. */
 	sft_counters_cpu_online(cpu);
 	sft_capture_cpu_online(e, &why);
 	sft_counters_report(&why);
@@ -188,7 +188,7 @@ static int session_cpu_online(unsigned int cpu)
 	return 0;
 }
 
-/* Called before suspend: components may lose their registers, and harts their counters. */
+/* Called before suspend: components may lose their registers, and harts may lose their counters. */
 static void session_suspend(void)
 {
 	struct sft_why why = {};

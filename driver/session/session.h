@@ -3,10 +3,10 @@
  * The session: ownership and use of the hardware and the counters, and the interface to programs.
  *
  * A machine has one trace system: encoders and funnels are platform devices that can be bound and
- * unbound, and /dev/sifive-trace represents all of them. Its lock, in struct sft_hardware, guards
- * all state of the driver. No code faults in user memory while the lock is held, because another
- * program may delay that fault. A CPU that goes offline takes the lock, so while the lock is held,
- * CPUs with counters of the session remain online.
+ * unbound, and /dev/sifive-trace represents all of them. The system's lock, in struct sft_hardware,
+ * guards all state of the driver. No code faults in user memory while the lock is held, because
+ * another program may delay that fault. A CPU that goes offline takes the lock, so while the lock
+ * is held, CPUs with counters of the session remain online.
  *
  * Other locks, in the order in which they are taken: probes.c's probe_lock; a file's read_lock;
  * snapshot.c's copy_lock, under which buffers are freed; sampling.c's follow_lock and chardev.c's

@@ -28,7 +28,7 @@
  * @sink:	the sink
  * @before:	write position of the sink when copying began
  * @newest:	a sample of the bytes before that position
- * @data:	copied bytes, oldest first, after those overwritten during the copy
+ * @data:	copied bytes, oldest first, without bytes overwritten during the copy
  * @bytes:	number of bytes of @data
  */
 struct part {
