@@ -146,9 +146,7 @@ static int take_three(int fd, uint32_t *mask)
 	return ret;
 }
 
-/*
- * The process runs on the CPU of the session's thread, which scounteren permits to read counters.
- */
+/* The process runs on the CPU of the session's thread, which scounteren allows to read counters. */
 TEST_F(access, unrelated_process_gets_sigill)
 {
 	int ready[2], i, bad = 0;

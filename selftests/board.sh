@@ -76,8 +76,8 @@ counts_are_exact() {
 	run --icount --perf -- "$settings"'
 		cd /target/selftests
 		export TRACE_EXACT=1
-		# All harts share one instruction count, so wait until no other program runs: that
-		# program's instructions would be counted, too.
+		# All harts share one instruction count, so wait until no other program runs: its
+		# instructions would be counted, too.
 		quiet() {
 			still=0 looks=0
 			while [ $still -lt 10 ] && [ $((looks += 1)) -lt 1000 ]; do

@@ -231,8 +231,8 @@ for file in snapshot.rtd.1 snapshot.rtd.2 snapshot.rtd; do
 	[ -s "$out/$file" ] && private $file
 	result $? "--snapshot: $file exists, and only the user can read it"
 done
-# The snapshots of the loop need not contain a context switch, but the snapshot of the crash
-# contains the program's start.
+# Snapshots in the loop need not contain a context switch, but the crash snapshot contains the
+# program's start.
 [ -n "$(owners crash.rtd)" ]
 result $? "--snapshot: threads are named"
 private snapshot.rtd.1 && private snapshot.rtd.2

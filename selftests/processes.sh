@@ -44,7 +44,7 @@ tree pieces --rotate 16k $p/tree fork 40
 run placed taskset 2 sifive-trace record --children -o placed.rtd sh -c "taskset -p \$\$"
 ls -d /tmp/sifive-trace.* >left.txt 2>/dev/null
 
-# perf does not report other processes' events to this user.
+# perf does not report the events of other processes to this user.
 mkdir -m 777 /tmp/any; cp /target/sifive-trace /target/libsifive-perf.so /tmp
 $p/caps file /tmp/sifive-trace; chmod 666 /dev/sifive-trace
 echo 3 >/proc/sys/kernel/perf_event_paranoid
@@ -88,8 +88,8 @@ run error own /none/x.rtd $p/adverse error /out/error.dat
 run pipe own /none/x.rtd $p/adverse pipe
 (ulimit -f 8; run limit own /tmp/limit.rtd $p/adverse work)
 
-# Processes continue after the recording ends. A new directory with the same name as the recording's
-# directory is then created.
+# Processes continue after the recording ends. A new directory with the same name as the directory
+# of the recording is then created.
 sifive-trace record --children -o survives.rtd sh -c "
 	$p/adverse wait /tmp/first 2>first.err & $p/adverse wait /tmp/second 2>second.err &
 	$p/tree work" 2>survives.err & command=$!

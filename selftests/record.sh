@@ -321,7 +321,7 @@ meta own1 'm["per_thread"] and m["lost"]["threads"] == 0' "counts are per thread
 host decode --format json "$out/one.rtd" >"$out/one.json"
 for i in 1 2 3 4 5; do host decode --format json "$out/own$i.rtd"; done | python3 -c '
 import json, sys
-# A thread's counters do not advance while the thread waits for other threads on the same CPU. The
+# The counters of a thread do not advance while it waits for other threads on the same CPU. The
 # emulator also counts the work of harts that run in the meantime, so the minimum of several runs is
 # the true count.
 def waited(lines):

@@ -30,7 +30,8 @@
 #define KINDS		0x20
 
 /**
- * struct found - the records in a capture @total: number of records with a thread
+ * struct found - the records in a capture
+ * @total:	number of records with a thread
  * @begins:	number of BEGIN records
  * @kind:	number of records of each kind
  * @bad:	number of records that contradict the previous record

@@ -16,7 +16,8 @@
 #define KINDS	2
 
 /**
- * struct faults - a CPU's events @event: perf events for minor faults and for major faults
+ * struct faults - a CPU's events
+ * @event:	perf events for minor faults and for major faults
  * @offline:	number of times that the CPU went offline, which ends its events
  * @made:	value of @offline when the events were created
  */

@@ -29,7 +29,8 @@
 /**
  * struct hart - the stream of one hart
  * @stream:	state of the stream
- * @encoder:	the hart's encoder @owner: the component whose sink receives this stream
+ * @encoder:	the hart's encoder
+ * @owner:	the component whose sink receives this stream
  * @on:		records are written
  * @begun:	the stream has a header in this capture
  * @flags:	SIFIVE_TRACE_SAMPLING_*

@@ -24,7 +24,8 @@
 /**
  * struct hart - the stream of one hart
  * @stimulus:	the register
- * @encoder:	the hart's encoder @owner: the component whose sink receives this stream
+ * @encoder:	the hart's encoder
+ * @owner:	the component whose sink receives this stream
  * @on:		records are written
  * @unseen:	other harts write records, but this one does not
  * @gap:	BEGIN must precede the next record: records were lost, or the stream begins
