@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash Sourced by the suites that run on the build host; prints their results as
-# TAP. Suites on the target do not use this file, because each suite is installed separately.
+# shellcheck shell=bash
+# Sourced by the suites that run on the build host; prints their results as TAP. Suites on the
+# target do not use this file, because each suite is installed separately.
 
 tests=0
 failures=0

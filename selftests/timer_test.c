@@ -38,10 +38,11 @@ static __attribute__((noinline, aligned(64))) void busy(uint64_t turns)
  * struct seen - summary of the records
  * @samples:	number of timer records
  * @sources:	mask of the encoders of samples with a pc in busy()
- * @busy:	number of samples with a pc in busy() @entered, @left: number of entries and exits
- * @sampled, @called: masks of the channels with samples, and of the channels with calls @first,
- * @last: times of the first and last sample @begin, @counted: each counter at the first sample, and
- * its increment since
+ * @busy:	number of samples with a pc in busy()
+ * @entered, @left: number of entries and exits
+ * @sampled, @called: masks of the channels with samples, and of the channels with calls
+ * @first, @last: times of the first and last sample
+ * @begin, @counted: each counter at the first sample, and its increment since
  */
 struct seen {
 	uint64_t samples, busy, entered, left;
