@@ -314,8 +314,9 @@ PERF_LOCAL void put_utc(FILE *file, const struct sifive_trace_sink *sink)
 		return;
 	ns = (uint64_t)date.tv_sec * 1000000000 + (uint64_t)date.tv_nsec;
 	if (ns > now)
-		fprintf(file, ",\n\"utc\":{\"time\":%llu,\"ns\":%llu}", sink->time,
-			sink->time_ns + (unsigned long long)(ns - now));
+		fprintf(file, ",\n\"utc\":{\"time\":%llu,\"ns\":%llu,\"within\":%llu}",
+			sink->time, sink->time_ns + (unsigned long long)(ns - now),
+			(unsigned long long)(perf_device_now() - now));
 }
 #endif /* PERF_MACHINE */
 

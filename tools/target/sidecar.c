@@ -20,6 +20,8 @@
 #include "sidecar.h"
 
 /* Begins the part of the text that differs between the pieces of a recording. */
+/* Number of times to read the wall clock. */
+#define UTC_TRIES	8
 #define PIECE		",\n\"piece\":"
 
 /* Begins the coverage and losses, in this command's side-car files and in the library's. */
@@ -137,19 +139,37 @@ static void put_sample(uint64_t time, uint64_t ns, uint64_t within, struct outpu
 		   time, ns, within);
 }
 
-/* Write the wall-clock time at which the capture or piece ended, if the machine's clock is set. */
+static int64_t clock_now(clockid_t clock)
+{
+	struct timespec now = { 0 };
+
+	clock_gettime(clock, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/*
+ * Write the wall-clock time at which the capture or piece ended, if the machine's clock is set. Read
+ * the clocks several times, because another thread may run between two readings.
+ */
 static void put_utc(const struct sifive_trace_sink *sink, struct output *out)
 {
-	struct timespec date, since;
-	int64_t ns;
+	int64_t before, date, within, least = INT64_MAX, ns = 0;
+	unsigned int i;
 
-	if (!sink->time_ns || clock_gettime(CLOCK_REALTIME, &date) ||
-	    clock_gettime(CLOCK_MONOTONIC, &since))
+	if (!sink->time_ns)
 		return;
-	ns = (int64_t)(date.tv_sec - since.tv_sec) * 1000000000 + date.tv_nsec - since.tv_nsec;
+	for (i = 0; i < UTC_TRIES; i++) {
+		before = clock_now(CLOCK_MONOTONIC);
+		date = clock_now(CLOCK_REALTIME);
+		within = clock_now(CLOCK_MONOTONIC) - before;
+		if (within >= least)
+			continue;
+		least = within;
+		ns = date - before;
+	}
 	if (ns > 0)
-		put_format(out, "\"utc\":{\"time\":%" PRIu64 ",\"ns\":%" PRIu64 "},\n",
-			   (uint64_t)sink->time, (uint64_t)sink->time_ns + (uint64_t)ns);
+		put_format(out, "\"utc\":{\"time\":%" PRIu64 ",\"ns\":%" PRIu64 ",\"within\":%" PRId64 "},\n",
+			   (uint64_t)sink->time, (uint64_t)sink->time_ns + (uint64_t)ns, least);
 }
 
 /* Write the times at which data was lost. */
