@@ -117,6 +117,32 @@ TEST_F(command, dates_refer_to_one_clock)
 	free_sinks(&sinks);
 }
 
+/* A merged trace lacks clock_samples, but the drift of its clock is corrected as in the first trace. */
+TEST_F(command, drift_is_corrected_after_merging)
+{
+	struct sidecar a = first_sink(), b = second_sink();
+	static char first[SIZE];
+	struct sinks sinks;
+
+	make_sinks(&sinks, false);
+	a.stop += 10000;
+	b.stop += 10000;
+	a.more = ",\"host\":\"h\",\"utc\":{\"time\":100011277,\"ns\":2000000000000000000,\"within\":7}";
+	b.more = ",\"host\":\"h\"";
+	write_meta(&a);
+	write_meta(&b);
+	run(self, "decode --csv --clock utc a.rtd | grep -E '^[0-9]+,0,' | cut -d, -f1");
+	strcpy(first, self->out);
+	EXPECT_EQ(0, strncmp(first, "19999999", 8)) { TH_LOG("%s", first); }
+	EXPECT_NE(NULL, strstr(self->err, "within 107.000 ns of the machine's clock at the start and 57.000 ns at the end; a drift of +100.000 ppm"));
+	run(self, "decode --csv --clock utc a.rtd b.rtd | grep -E '^[0-9]+,0,' | cut -d, -f1");
+	EXPECT_STREQ(first, self->out);
+	EXPECT_NE(NULL, strstr(self->err, "within 107.000 ns of the machine's clock at the start and 57.000 ns at the end; a drift of +100.000 ppm")) {
+		TH_LOG("%s", self->err);
+	}
+	free_sinks(&sinks);
+}
+
 TEST_F(command, order_of_the_traces_does_not_affect_times)
 {
 	static char first[SIZE];

@@ -8,8 +8,11 @@
         Compares calls, times and counters of each function with report --by thread, whose
         times must be ticks or whole nanoseconds. Prints the time of all functions.
 
+    perfetto.py FILE calls
+        Prints the start of each call: machine, nanoseconds, track and name.
+
 Checks the structure of the file: the state of each sequence, its clock and names, and
-that calls nest.
+that calls nest. In a file of several machines, no sequence and no track belongs to two.
 """
 
 import collections
@@ -43,6 +46,8 @@ class Trace:
         with open(path, "rb") as file:
             data = file.read()
         self.tracks, self.sequences = {}, {}
+        self.machines, self.machine = {}, 0
+        self.begins = []
         self.stacks = collections.defaultdict(list)
         self.calls, self.points, self.cumulative = [], [], collections.Counter()
         self.now = {}
@@ -58,6 +63,8 @@ class Trace:
 
     def read(self, packet):
         number, flags = packet[10][0], packet[13][0]
+        self.machine = (packet[98] or [0])[0]
+        self.own("sequence", number)
         if flags == 1:
             self.sequences[number] = Sequence()
         sequence = self.sequences[number]
@@ -78,10 +85,14 @@ class Trace:
                 sequence.now = packet[8][0]
             self.event(sequence, protobuf.message(packet[11][0]))
 
+    def own(self, kind, number):
+        assert self.machines.setdefault((kind, number), self.machine) == self.machine
+
     @staticmethod
     def read_clocks(sequence, snapshot):
         clocks = {c[1][0]: c for c in map(protobuf.message, snapshot[1])}
-        assert set(clocks) == {6, sequence.clock} and clocks[sequence.clock][3] == [1]
+        assert set(clocks) - {1} == {6, sequence.clock} and clocks[sequence.clock][3] == [1]
+        assert 1 not in clocks or clocks[1][2] == clocks[6][2]
         assert clocks[6][2] == clocks[sequence.clock][2]
         sequence.now = clocks[6][2][0]
 
@@ -94,6 +105,7 @@ class Trace:
 
     def describe(self, track):
         uuid = track[1][0]
+        self.own("track", uuid)
         if track[5]:
             assert track[5][0] in self.tracks, "a track without its parent"
         self.tracks.setdefault(uuid, track)
@@ -107,6 +119,7 @@ class Trace:
     def event(self, sequence, event):
         kind, uuid = event[9][0], (event[11] or [sequence.track])[0]
         assert uuid in self.tracks and sequence.now >= self.now.get(uuid, 0)
+        self.own("track", uuid)
         self.now[uuid] = sequence.now
         name = sequence.events[event[10][0]] if event[10] else \
             event[23][0].decode() if event[23] else None
@@ -122,6 +135,7 @@ class Trace:
         elif kind == INSTANT:
             self.points.append((self.name(uuid), sequence.now, name, notes))
         elif kind == BEGIN:
+            self.begins.append((self.machine, sequence.now, self.name(uuid), name))
             self.stacks[uuid].append([name, sequence.now, 0, collections.Counter()])
         else:
             assert kind == END
@@ -185,6 +199,10 @@ def main():
     trace = Trace(sys.argv[1])
     if not sys.argv[2:]:
         trace.show()
+        return
+    if sys.argv[2] == "calls":
+        for call in trace.begins:
+            print(*call)
         return
     right, found = expected(sys.argv[2]), trace.sums()
     for key in sorted(set(right) | set(found)):

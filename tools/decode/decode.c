@@ -58,6 +58,7 @@ static const struct cli_option decode_options[] = {
 static const struct cli_group decode_groups[] = {
 	{ NULL, decode_options, 0 },
 	{ NULL, options_time, offsetof(struct decode, common) },
+	{ NULL, options_clock, offsetof(struct decode, common) },
 	OPTIONS_GROUPS(struct decode, common),
 	{ .options = NULL }
 };
@@ -72,6 +73,16 @@ int64_t format_thread(struct threads *threads, const struct perfrec_record *reco
 		return -1;
 	thread = threads_find(threads, record);
 	return thread ? thread->tid : -1;
+}
+
+void format_time(const struct format_options *options, struct output *out, uint64_t time)
+{
+	if (input_is_utc(options->input)) {
+		input_time(options->input, &time);
+		put_number(out, time, 0);
+	} else {
+		put_time(out, time, options->hz, 0);
+	}
 }
 
 static int write_part(const struct format *format, void *context, struct input *input)
@@ -161,6 +172,9 @@ static int command_decode(int argc, char **argv)
 	perf = formats[decode.format] == &format_perf;
 	if (perf && common->symbols.demangle != DEMANGLE_UNSET)
 		return usage_error("decode: --demangle does not apply to --format perf, which shows names as in the symbol table");
+	if (common->clock == OPTIONS_CLOCK_UTC && formats[decode.format]->undated)
+		return usage_error("decode: --format %s contains no wall-clock times: --clock cannot be combined with it",
+				   formats[decode.format]->name);
 	if (common->symbols.demangle == DEMANGLE_UNSET)
 		common->symbols.demangle = perf ? DEMANGLE_NO : DEMANGLE_SIMPLE;
 	common->trace.watched = !perf && !output_to_file(common->output);

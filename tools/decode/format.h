@@ -9,6 +9,7 @@
 #include "trace.h"
 
 struct input;
+struct output;
 
 /* How to show a record's counters. */
 enum values {
@@ -54,6 +55,9 @@ struct format_options {
  */
 int64_t format_thread(struct threads *threads, const struct perfrec_record *record);
 
+/** format_time() - write nanoseconds since the Epoch with --clock utc, or else seconds or ticks */
+void format_time(const struct format_options *options, struct output *out, uint64_t time);
+
 /**
  * struct format - an output format
  * @name:	name for --format
@@ -64,6 +68,7 @@ int64_t format_thread(struct threads *threads, const struct perfrec_record *reco
  * @close:	finish and free. Returns -1 if a write failed, after printing the error unless it is
  *		EPIPE.
  * @flow:	the format shows instruction trace rather than records, and applies --time itself
+ * @undated:	the format has no times, or only times of the trace
  * @outside:	callbacks for items outside the range of --time; each may be NULL
  */
 struct format {
@@ -73,6 +78,7 @@ struct format {
 	struct trace_ops ops;
 	int		(*close)(void *context);
 	bool		flow;
+	bool		undated;
 	struct trace_ops outside;
 };
 

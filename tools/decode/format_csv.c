@@ -10,6 +10,7 @@
 #include "command.h"
 #include "counters.h"
 #include "format.h"
+#include "options.h"
 #include "output.h"
 
 struct csv {
@@ -75,7 +76,8 @@ static void begin(struct csv *csv)
 {
 	unsigned int i;
 
-	put_string(csv->out, csv->with.hz ? "seconds" : "ticks");
+	put_string(csv->out, input_is_utc(csv->with.input) ? "unix_ns" :
+			     csv->with.hz ? "seconds" : "ticks");
 	put_string(csv->out, ",source,channel,type,address,function,file,line,caller_address,caller");
 	for (i = 0; i < csv->counters.count; i++) {
 		put_char(csv->out, ',');
@@ -189,7 +191,7 @@ static void csv_record(void *context, const struct perfrec_record *record)
 	if (!csv->begun)
 		begin(csv);
 	if (record->address_end.time_known)
-		put_time(csv->out, record->address_end.time, csv->with.hz, 0);
+		format_time(&csv->with, csv->out, record->address_end.time);
 	put_char(csv->out, ',');
 	put_number(csv->out, record->src, 0);
 	put_char(csv->out, ',');

@@ -39,7 +39,6 @@ struct listing {
 	struct disassembler	*disassembler;
 	bool			plain;
 	bool			no_memory;
-	uint64_t		hz;
 	enum values		values;
 	uint64_t		*backwards;
 	struct counters		counters;	/* names of counters */
@@ -149,7 +148,7 @@ static const struct lines *find_lines(struct listing *listing, const struct bloc
 static void set_stamp(struct listing *listing, unsigned int src, unsigned int known,
 		      uint64_t time)
 {
-	uint64_t ns;
+	uint64_t ns, hz;
 	char text[20 + 10 + TEXT_SPARE], *to = text;
 	char *line = listing->time;
 
@@ -159,12 +158,13 @@ static void set_stamp(struct listing *listing, unsigned int src, unsigned int kn
 	listing->shown_known = known;
 	listing->shown_time = time;
 	listing->shown_src = (uint8_t)src;
+	hz = input_time(listing->input, &time);
 	if (known == TIME_INFERRED)
 		*to++ = '~';
 	if (!known) {
 		*to++ = '-';
-	} else if (listing->hz) {
-		ns = (uint64_t)((unsigned __int128)time * 1000000000u / listing->hz);
+	} else if (hz) {
+		ns = (uint64_t)((unsigned __int128)time * 1000000000u / hz);
 		to = text_number(to, ns / 1000000000u);
 		*to++ = '.';
 		*to++ = (char)('0' + ns % 1000000000u / TEXT_EIGHT_DIGITS);
@@ -422,7 +422,6 @@ static void *open_listing(const struct format_options *options, bool plain)
 	}
 	listing->plain = plain;
 	listing->symbols = options->symbols;
-	listing->hz = options->hz;
 	listing->values = options->values;
 	listing->backwards = options->backwards;
 	listing->counters.meta = options->meta;
@@ -502,4 +501,5 @@ const struct format format_pc = {
 	.ops = { .message = on_message, .gap = on_gap, .pause = on_pause, .stop = on_stop },
 	.close = listing_close,
 	.flow = true,
+	.undated = true,
 };

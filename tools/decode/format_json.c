@@ -10,6 +10,7 @@
 #include "counters.h"
 #include "coverage.h"
 #include "format.h"
+#include "options.h"
 #include "output.h"
 
 struct json {
@@ -184,8 +185,9 @@ static void json_marks(void *context, const struct perfrec_record *record)
 static void put_stamp(struct json *json, const struct perfrec_stamp *stamp)
 {
 	if (stamp->time_known) {
-		put_string(json->out, json->with.hz ? ",\"seconds\":" : ",\"ticks\":");
-		put_time(json->out, stamp->time, json->with.hz, 0);
+		put_string(json->out, input_is_utc(json->with.input) ? ",\"unix_ns\":" :
+				      json->with.hz ? ",\"seconds\":" : ",\"ticks\":");
+		format_time(&json->with, json->out, stamp->time);
 	}
 	if (stamp->time_known != TIME_EXACT)
 		put_format(json->out, ",\"time\":\"%s\"",

@@ -488,5 +488,6 @@ const struct format format_perf = {
 		.stop = perf_stop,
 	},
 	.close = perf_close,
+	.undated = true,
 	.outside = { .error = perf_error },
 };

@@ -14,6 +14,7 @@
 #include "counters.h"
 #include "coverage.h"
 #include "format.h"
+#include "options.h"
 #include "output.h"
 #include "pager.h"
 #include "syscall_names.h"
@@ -21,7 +22,6 @@
 #include "turns.h"
 #include "units.h"
 
-#define TIME_WIDTH	14
 #define COUNTER_WIDTH	10
 /* Maximum indentation, to keep lines readable. */
 #define INDENT_MAX	32
@@ -43,7 +43,7 @@ struct text {
 	enum values	values;
 	uint64_t	*backwards;
 	bool		channels;	/* show the channel */
-	uint64_t	hz;
+	size_t		time_width;
 	/* A header begins a new generation of columns, because it may omit earlier counters. */
 	unsigned int	generation;
 	struct counters	counters;
@@ -68,7 +68,7 @@ static void *text_open(const struct format_options *options)
 	text->input = options->input;
 	text->symbols = options->symbols;
 	text->threads = options->threads;
-	text->hz = options->hz;
+	text->time_width = input_is_utc(options->input) ? INPUT_UTC_WIDTH : 14;
 	text->values = options->values;
 	text->backwards = options->backwards;
 	text->channels = options->channels;
@@ -160,7 +160,7 @@ static void put_heading(struct text *text)
 	unsigned int i;
 
 	put_char(text->out, '#');
-	put_right(text->out, "time", TIME_WIDTH - 1);
+	put_right(text->out, "time", text->time_width - 1);
 	put_string(text->out, text->channels ? " src ch type  " : " src type  ");
 	for (i = 0; i < text->counters.count; i++) {
 		put_char(text->out, ' ');
@@ -382,12 +382,15 @@ static void text_marks(void *context, const struct perfrec_record *record)
 static void begin_line(struct text *text, const struct perfrec_stamp *stamp, unsigned int src,
 		       unsigned int channel, const char *type)
 {
+	uint64_t time = stamp->time;
+	const uint64_t hz = input_time(text->input, &time);
+
 	if (stamp->time_known == TIME_INFERRED)
-		put_inferred(text->out, stamp->time, text->hz, TIME_WIDTH);
+		put_inferred(text->out, time, hz, text->time_width);
 	else if (stamp->time_known)
-		put_time(text->out, stamp->time, text->hz, TIME_WIDTH);
+		put_time(text->out, time, hz, text->time_width);
 	else
-		put_right(text->out, "-", TIME_WIDTH);
+		put_right(text->out, "-", text->time_width);
 	put_number(text->out, src, 4);
 	if (text->channels)
 		put_number(text->out, channel, 3);

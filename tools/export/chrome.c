@@ -50,23 +50,26 @@ static int chrome_begin(struct export *export)
 	return 0;
 }
 
-static void put_micro(struct export *export, uint64_t ticks)
+/* Write nanoseconds as microseconds, or ticks if their rate is unknown. */
+static void put_nanoseconds(struct export *export, uint64_t nanoseconds)
 {
-	uint64_t hz = export->input.hz, nanoseconds;
 	char part[4];
 	int i;
 
-	if (!hz) {
-		put_number(export->out, ticks, 0);
+	if (!export->input.hz) {
+		put_number(export->out, nanoseconds, 0);
 		return;
 	}
-	nanoseconds = ticks / hz * 1000000000 +
-		      (uint64_t)((unsigned __int128)(ticks % hz) * 1000000000 / hz);
 	put_number(export->out, nanoseconds / 1000, 0);
 	part[0] = '.';
 	for (i = 3; i; i--, nanoseconds /= 10)
 		part[i] = (char)('0' + nanoseconds % 10);
 	put_bytes(export->out, part, sizeof(part));
+}
+
+static void put_micro(struct export *export, uint64_t ticks)
+{
+	put_nanoseconds(export, export->input.hz ? export_nanoseconds(export, ticks) : ticks);
 }
 
 /* {"ph":"B","pid":1,"tid":1 */
@@ -87,7 +90,7 @@ static void begin_event(struct export *export, const char *phase,
 static void put_ts(struct export *export, uint64_t ticks)
 {
 	put_string(export->out, ",\"ts\":");
-	put_micro(export, ticks);
+	put_nanoseconds(export, export_time(export, ticks));
 }
 
 static void put_function(struct export *export, uint32_t function)
@@ -359,10 +362,16 @@ static void chrome_span(void *context, struct thread *thread, enum oncpu_state s
 
 static int chrome_end(struct export *export)
 {
+	char accuracy[UTC_TEXT];
+
 	put_string(export->out, "\n],\"otherData\":{");
 	coverage_json(&export->input, export->out);
 	put_string(export->out, ",\n");
 	coverage_damage_json(&export->input, export->out);
+	if (input_is_utc(&export->input)) {
+		utc_text(&export->input.utc, accuracy);
+		put_format(export->out, ",\n\"clock\":\"utc, %s\"", accuracy);
+	}
 	put_string(export->out, "}}\n");
 	return 0;
 }
@@ -391,6 +400,7 @@ const struct exporter export_chrome = {
 	.name = "chrome",
 	.help = "JSON for ui.perfetto.dev: calls of each thread, rate of each counter",
 	.all_calls = true,
+	.dated = true,
 	.begin = chrome_begin,
 	.ops = &chrome_ops,
 	.end = chrome_end,

@@ -351,7 +351,7 @@ static void put_start(struct export *export, const struct times *times)
 	uint64_t ns;
 
 	put_char(export->out, ',');
-	if (times->begins && utc_time(&export->input, times->begin, &ns))
+	if (times->begins && utc_time(&export->input.utc, times->begin, &ns))
 		put_number(export->out, ns, 0);
 	put_unless(export, !times->begins, export->input.hz ?
 		   export_nanoseconds(export, times->begin) : times->begin);

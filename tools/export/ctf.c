@@ -187,7 +187,7 @@ struct event {
 
 /* See put_class() for the fields. */
 static size_t make_event(struct export *export, struct ctf *ctf, uint8_t *bytes,
-			 const struct event *event)
+			 const struct event *event, uint64_t time)
 {
 	const struct perfrec_record *record = event->record;
 	const struct thread *thread = event->thread;
@@ -198,7 +198,7 @@ static size_t make_event(struct export *export, struct ctf *ctf, uint8_t *bytes,
 	uint8_t *at = bytes;
 
 	put_le(at, kind + KINDS * set, 2);
-	at = put_u64(at + 2, event->time);
+	at = put_u64(at + 2, time);
 	put_le(at, (uint64_t)thread->pid, 4);
 	put_le(at + 4, (uint64_t)tracks_tid(thread), 4);
 	at = copy_text(at + 8, thread->label);
@@ -219,26 +219,28 @@ static size_t make_event(struct export *export, struct ctf *ctf, uint8_t *bytes,
 /* Omit events without a time, and those before the stream's latest time. */
 static void put_event(struct export *export, bool timed, const struct event *event)
 {
+	const bool utc = input_is_utc(&export->input);
+	const uint64_t time = utc ? export_time(export, event->time) : event->time;
 	uint8_t bytes[64 + 2 * STRING_MAX + 8 * COUNTERS_MAX];
 	struct ctf *ctf = export->private;
 	const unsigned int id = 2 * event->thread->id + event->between;
 	struct stream *stream = get_stream(ctf, id);
 	size_t size;
 
-	if (!stream || !timed || event->time < stream->last) {
+	if (!stream || !timed || time < stream->last) {
 		ctf->untimed += event->record != NULL;
 		return;
 	}
-	size = make_event(export, ctf, bytes, event);
+	size = make_event(export, ctf, bytes, event, time);
 	if (stream->used + size > PACKET)
 		write_packet(export, id);
 	if (!stream->used) {
 		stream->used = PACKET_BEGIN;
-		stream->first = event->time;
+		stream->first = time;
 	}
 	memcpy(stream->packet + stream->used, bytes, size);
 	stream->used += size;
-	stream->last = event->time;
+	stream->last = time;
 }
 
 static void ctf_lost(void *context, struct analysis_thread *thread)
@@ -350,9 +352,12 @@ static void put_class(struct export *export, struct output *out,
 static void put_metadata(struct export *export, struct output *out)
 {
 	const struct ctf *ctf = export->private;
+	const bool utc = input_is_utc(&export->input);
 	unsigned int kind, set;
-	char coverage[COVERAGE_SIZE];
+	char coverage[COVERAGE_SIZE], accuracy[UTC_TEXT];
 
+	if (utc)
+		utc_text(&export->input.utc, accuracy);
 	put_string(out, "/* CTF 1.8 */\n"
 		   "typealias integer { size = 8; align = 8; signed = false; } := uint8;\n"
 		   "typealias integer { size = 16; align = 8; signed = false; } := uint16;\n"
@@ -365,9 +370,18 @@ static void put_metadata(struct export *export, struct output *out)
 		   "env {\n\tdomain = \"ust\";\n\ttracer_name = \"sifive-trace\";\n");
 	if (*coverage_text(&export->input, coverage))
 		put_format(out, "\tcoverage = \"%s\";\n", coverage);
+	if (utc)
+		put_format(out, "\tclock = \"utc, %s\";\n", accuracy);
+	if (utc && export->input.meta.host) {
+		put_string(out, "\thostname = ");
+		put_json(out, export->input.meta.host);
+		put_string(out, ";\n");
+	}
 	put_string(out, "};\n\n");
-	put_format(out, "clock {\n\tname = ticks;\n\tfreq = %" PRIu64 ";\n};\n\n",
-		   export->input.hz ? export->input.hz : 1000000000);
+	/* Viewers show traces on one time line if their clocks have the same origin. */
+	put_format(out, "clock {\n\tname = ticks;\n\tfreq = %" PRIu64 ";\n%s};\n\n",
+		   export->input.hz && !utc ? export->input.hz : UTC_NS_PER_SEC,
+		   utc ? "\tabsolute = true;\n" : "");
 	put_string(out, "typealias integer { size = 64; align = 8; signed = false; map = clock.ticks.value; } := time64;\n\n"
 		   "stream {\n\tid = 0;\n"
 		   "\tpacket.context := struct {\n\t\ttime64 timestamp_begin;\n\t\ttime64 timestamp_end;\n"
@@ -430,6 +444,7 @@ const struct exporter export_ctf = {
 	.help = "a directory in the Common Trace Format, for Trace Compass and babeltrace2",
 	.to_dir = true,
 	.all_calls = true,
+	.dated = true,
 	.begin = ctf_begin,
 	.ops = &ctf_ops,
 	.end = ctf_end,

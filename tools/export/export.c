@@ -44,6 +44,7 @@ static const struct cli_option export_options[] = {
 
 static const struct cli_group export_groups[] = {
 	{ NULL, export_options, 0 },
+	{ NULL, options_clock, offsetof(struct export, common) },
 	OPTIONS_CALLS_GROUPS(struct export, common),
 	{ .options = NULL }
 };
@@ -176,6 +177,15 @@ uint64_t export_nanoseconds(const struct export *export, uint64_t ticks)
 {
 	return (uint64_t)((unsigned __int128)ticks * 1000000000 /
 			  export->input.hz);
+}
+
+uint64_t export_time(const struct export *export, uint64_t time)
+{
+	if (input_is_utc(&export->input))
+		input_time(&export->input, &time);
+	else if (export->input.hz)
+		time = export_nanoseconds(export, time);
+	return time;
 }
 
 /* Convert ticks to nanoseconds, rounded like the times that report shows. */
@@ -393,6 +403,9 @@ static int command_export(int argc, char **argv)
 				   exporter->name);
 	if (exporter->all_calls && !options_all_calls(&export.common))
 		return usage_error("export: --format %s always contains all calls: --time-threshold cannot be combined with it",
+				   exporter->name);
+	if (export.common.clock == OPTIONS_CLOCK_UTC && !exporter->dated)
+		return usage_error("export: --clock utc applies to chrome, perfetto and ctf, not to %s; the rows of csv always contain the wall-clock time",
 				   exporter->name);
 	if (exporter->to_dir && !export.common.output)
 		return usage_error("export: --format %s needs a directory: give -o DIRECTORY",

@@ -56,6 +56,7 @@ struct export {
  * @flow:	the exporter reads the instruction trace of one object
  * @all_calls:	thresholds do not apply, because the format contains records or branches, or because
  *		a call is written when it begins
+ * @dated:	the format contains the time of each call, and --clock applies
  * @run:	used instead of the callbacks above; reads the trace, and returns -1 after printing
  *		an error
  * @free:	frees @private, even after an error
@@ -68,6 +69,7 @@ struct exporter {
 	bool			of_tree;
 	bool			flow;
 	bool			all_calls;
+	bool			dated;
 	int			(*begin)(struct export *export);
 	const struct analysis_ops *ops;
 	int			(*end)(struct export *export);
@@ -126,6 +128,12 @@ const char *export_counter_name(const struct export *export, unsigned int column
 
 /** export_nanoseconds() - convert ticks to nanoseconds; the trace's tick rate must be known */
 uint64_t export_nanoseconds(const struct export *export, uint64_t ticks);
+
+/**
+ * export_time() - return a time in nanoseconds of the clock of --clock, or in ticks if the rate is
+ * unknown
+ */
+uint64_t export_time(const struct export *export, uint64_t time);
 
 /**
  * export_own_time() - return a node's self time in nanoseconds, or in ticks if the rate is unknown

@@ -1,35 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Writes Perfetto's own trace format: a sequence of packets for each thread. Each name is written
- * once, times are relative to the previous packet, and counters are tracks. Packets are compressed
- * in groups. Times are in nanoseconds, or in ticks if the rate is unknown.
+ * once, times are relative to the previous packet, and counters are tracks. Times are in
+ * nanoseconds, or in ticks if the rate is unknown.
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <zlib.h>
 
 #include "../command.h"
 #include "coverage.h"
 #include "export.h"
-#include "export/perfetto.pb-c.h"
+#include "packets.h"
 #include "protobuf.h"
 #include "text.h"
 #include "tracks.h"
 
-/* Size of the packets that are compressed together, in bytes. */
-#define PART_BYTES	(256u << 10)
-/* Upper limits: growth of incompressible data in zlib, and size of the framing. */
-#define SPARE		(4u << 10)
-
 /* Constants of Perfetto's format. */
-#define STATE_CLEARED	1
-#define STATE_NEEDED	2
 #define SLICE_BEGIN	1
 #define SLICE_END	2
 #define INSTANT		3
 #define COUNTER		4
 #define UNIT_NANOSECONDS 1
 #define UNIT_COUNT	2
+#define CLOCK_REALTIME	1
 #define CLOCK_BOOT	6
 /* The lowest id of a clock that a sequence defines. */
 #define CLOCK_OWN	64
@@ -37,8 +30,10 @@
 /* Size of a thread's label with a suffix that names the track's contents. */
 #define LABEL_SIZE	(sizeof(((struct thread *)NULL)->label) + 16)
 
-/* The sequence and the track that are independent of threads. */
+/* The sequence and the tracks that are independent of threads. */
 #define WHOLE		1
+#define TRACK_COVERAGE	1
+#define TRACK_CLOCK	2
 #define TRACK_PROCESS	(1ull << 32)
 #define TRACK_THREAD	(2ull << 32)
 #define TRACK_COUNTER	(3ull << 32)
@@ -93,76 +88,23 @@ struct track {
 	uint64_t	ticks[COUNTERS_TIMES];
 };
 
-/**
- * struct perfetto - state of an export
- * @packets:	data to compress, @used bytes
- * @zipped:	the compressed packets; @whole: these with their framing
- */
+/* State of an export. */
 struct perfetto {
 	struct tracks	tracks;
-	size_t		used;
-	uint8_t		packets[PART_BYTES];
-	uint8_t		zipped[PART_BYTES + SPARE];
-	uint8_t		whole[PART_BYTES + 2 * SPARE];
+	struct packets	packets;
 };
-
-/* ---- packets ------------------------------------------------------------ */
-
-static void init_trace(Perfetto__Trace *trace, Perfetto__TracePacket **packet)
-{
-	perfetto__trace__init(trace);
-	trace->packet = packet;
-	trace->n_packet = 1;
-}
-
-/* The result fits, because incompressible data grows by less than SPARE. */
-static void flush_packets(struct export *export)
-{
-	struct perfetto *perfetto = export->private;
-	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT, *packets = &packet;
-	uLongf length = sizeof(perfetto->zipped);
-	Perfetto__Trace trace;
-
-	if (!perfetto->used)
-		return;
-	if (compress2(perfetto->zipped, &length, perfetto->packets, perfetto->used,
-		      Z_BEST_SPEED) != Z_OK)
-		abort();
-	packet.has_compressed_packets = true;
-	packet.compressed_packets.data = perfetto->zipped;
-	packet.compressed_packets.len = length;
-	init_trace(&trace, &packets);
-	put_bytes(export->out, perfetto->whole,
-		  perfetto__trace__pack(&trace, perfetto->whole));
-	perfetto->used = 0;
-}
 
 static void put_packet(struct export *export, Perfetto__TracePacket *packet)
 {
 	struct perfetto *perfetto = export->private;
-	Perfetto__Trace trace;
 
-	init_trace(&trace, &packet);
-	if (perfetto->used + perfetto__trace__get_packed_size(&trace) > PART_BYTES)
-		flush_packets(export);
-	perfetto->used += perfetto__trace__pack(&trace, perfetto->packets + perfetto->used);
-}
-
-static Perfetto__TracePacket new_packet(uint32_t sequence)
-{
-	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
-
-	packet.has_sequence = true;
-	packet.sequence = sequence;
-	packet.has_sequence_flags = true;
-	packet.sequence_flags = STATE_NEEDED;
-	return packet;
+	packets_add(&perfetto->packets, export->out, packet);
 }
 
 static void put_descriptor(struct export *export, uint32_t sequence,
 			   Perfetto__TrackDescriptor *descriptor)
 {
-	Perfetto__TracePacket packet = new_packet(sequence);
+	Perfetto__TracePacket packet = packets_new(sequence);
 
 	descriptor->has_uuid = true;
 	packet.track_descriptor = descriptor;
@@ -185,10 +127,10 @@ static uint32_t sequence_of(const struct thread *thread)
 static void put_state(struct export *export, const struct thread *thread,
 		      struct track *track)
 {
-	Perfetto__TracePacket packet = new_packet(sequence_of(thread));
+	Perfetto__TracePacket packet = packets_new(sequence_of(thread));
 	Perfetto__ClockSnapshot snapshot = PERFETTO__CLOCK_SNAPSHOT__INIT;
-	Perfetto__Clock boot = PERFETTO__CLOCK__INIT, own = PERFETTO__CLOCK__INIT;
-	Perfetto__Clock *clocks[] = { &boot, &own };
+	Perfetto__Clock boot = PERFETTO__CLOCK__INIT, own = PERFETTO__CLOCK__INIT, date;
+	Perfetto__Clock *clocks[] = { &boot, &own, &date };
 	Perfetto__Defaults defaults = PERFETTO__DEFAULTS__INIT;
 	Perfetto__EventDefaults event = PERFETTO__EVENT_DEFAULTS__INIT;
 
@@ -202,14 +144,17 @@ static void put_state(struct export *export, const struct thread *thread,
 	own.timestamp = track->at;
 	own.has_is_incremental = true;
 	own.is_incremental = true;
+	/* Viewers can then show the date. */
+	date = boot;
+	date.id = CLOCK_REALTIME;
 	snapshot.clock = clocks;
-	snapshot.n_clock = 2;
+	snapshot.n_clock = input_is_utc(&export->input) ? 3 : 2;
 	event.has_track_uuid = true;
 	event.track_uuid = TRACK_THREAD + thread->id;
 	defaults.event_defaults = &event;
 	defaults.has_timestamp_clock = true;
 	defaults.timestamp_clock = CLOCK_OWN;
-	packet.sequence_flags = STATE_CLEARED;
+	packet.sequence_flags = PACKETS_CLEARED;
 	packet.clock_snapshot = &snapshot;
 	packet.defaults = &defaults;
 	put_packet(export, &packet);
@@ -239,9 +184,11 @@ static void put_process(struct export *export, const struct thread *thread, uint
 {
 	Perfetto__TrackDescriptor descriptor = PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Perfetto__Process process = PERFETTO__PROCESS__INIT;
+	const char *host = input_is_utc(&export->input) ? export->input.meta.host : NULL;
 	char name[EXPORT_NAME_SIZE];
 
-	snprintf(name, sizeof(name), "%s", tracks_process(&export->input.meta, thread));
+	snprintf(name, sizeof(name), "%s%s%s", host ? host : "", host ? ": " : "",
+		 tracks_process(&export->input.meta, thread));
 	text_clean(name);
 	process.has_pid = true;
 	process.pid = (int32_t)tracks_pid(thread);
@@ -260,7 +207,7 @@ static struct track *get_track(struct export *export, const struct analysis_thre
 	if (!track || track->begun || !thread->timed)
 		return track;
 	track->begun = true;
-	track->at = nanoseconds(export, thread->now);
+	track->at = export_time(export, thread->now);
 	put_state(export, thread->thread, track);
 	put_process(export, thread->thread, sequence_of(thread->thread));
 	put_thread(export, thread->thread);
@@ -330,7 +277,7 @@ struct event {
 
 static void begin_event(struct event *event, const struct thread *thread, int type)
 {
-	event->packet = new_packet(sequence_of(thread));
+	event->packet = packets_new(sequence_of(thread));
 	perfetto__track_event__init(&event->event);
 	perfetto__interned_data__init(&event->interned);
 	event->packet.track_event = &event->event;
@@ -342,7 +289,7 @@ static void begin_event(struct event *event, const struct thread *thread, int ty
 static void end_event(struct export *export, struct event *event, struct track *track,
 		      uint64_t now)
 {
-	uint64_t at = nanoseconds(export, now);
+	uint64_t at = export_time(export, now);
 
 	event->packet.has_timestamp = true;
 	event->packet.timestamp = at - track->at;
@@ -554,11 +501,11 @@ static void perfetto_point(void *context, struct analysis_thread *thread,
 static void begin_track(struct export *export, const struct thread *thread, uint32_t sequence,
 			uint64_t uuid, const char *what)
 {
-	Perfetto__TracePacket packet = new_packet(sequence);
+	Perfetto__TracePacket packet = packets_new(sequence);
 	Perfetto__TrackDescriptor descriptor = PERFETTO__TRACK_DESCRIPTOR__INIT;
 	char name[LABEL_SIZE];
 
-	packet.sequence_flags = STATE_CLEARED;
+	packet.sequence_flags = PACKETS_CLEARED;
 	put_packet(export, &packet);
 	put_process(export, thread, sequence);
 	snprintf(name, sizeof(name), "%s %s", thread->label, what);
@@ -573,7 +520,7 @@ static void begin_track(struct export *export, const struct thread *thread, uint
 static void put_edge(struct export *export, const struct thread *thread, int type,
 		     const char *name, uint64_t time)
 {
-	Perfetto__TracePacket packet = new_packet(SEQUENCE_CPU + thread->id);
+	Perfetto__TracePacket packet = packets_new(SEQUENCE_CPU + thread->id);
 	Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
 	Perfetto__Annotation note = PERFETTO__ANNOTATION__INIT, *notes = &note;
 
@@ -588,7 +535,7 @@ static void put_edge(struct export *export, const struct thread *thread, int typ
 	event.n_annotation = name && analysis_doubts_oncpu(export->analysis);
 	packet.track_event = &event;
 	packet.has_timestamp = true;
-	packet.timestamp = nanoseconds(export, time);
+	packet.timestamp = export_time(export, time);
 	put_packet(export, &packet);
 }
 
@@ -615,13 +562,13 @@ static void perfetto_span(void *context, struct thread *thread, enum oncpu_state
 static void put_recorded(struct export *export, const struct thread *thread,
 			 Perfetto__TrackEvent *event, uint64_t time)
 {
-	Perfetto__TracePacket packet = new_packet(SEQUENCE_RECORDS + thread->id);
+	Perfetto__TracePacket packet = packets_new(SEQUENCE_RECORDS + thread->id);
 
 	event->has_type = true;
 	event->has_track_uuid = true;
 	packet.track_event = event;
 	packet.has_timestamp = true;
-	packet.timestamp = nanoseconds(export, time);
+	packet.timestamp = export_time(export, time);
 	put_packet(export, &packet);
 }
 
@@ -722,47 +669,65 @@ static int perfetto_begin(struct export *export)
 		return -1;
 	}
 	perfetto->tracks.size = sizeof(struct track);
+	if (input_is_utc(&export->input))
+		packets_separate(&perfetto->packets, &export->input.meta);
 	export->private = perfetto;
 	return 0;
 }
 
-/*
- * Write the trace's coverage as an instant event at the end of the trace or, if the
- * beginning of the run is missing, at the beginning of the trace.
- */
-static void put_coverage(struct export *export)
+/* Write an instant on a track that belongs to no thread. */
+static void put_whole(struct export *export, uint64_t uuid, const char *track, const char *text,
+		      uint64_t time)
 {
-	const struct trace_stats *stats = trace_stats(export->input.trace);
-	Perfetto__TracePacket packet = new_packet(WHOLE);
+	Perfetto__TracePacket packet = packets_new(WHOLE);
 	Perfetto__TrackDescriptor descriptor = PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
-	bool last = coverage_of(&export->input) == COVERAGE_LAST;
-	char coverage[COVERAGE_SIZE], text[COVERAGE_SIZE + 16];
 
-	if (!*coverage_text(&export->input, coverage))
-		return;
-	snprintf(text, sizeof(text), "trace %s", coverage);
-	descriptor.uuid = WHOLE;
-	descriptor.name = "coverage";
-	packet.sequence_flags = STATE_CLEARED;
+	packet.sequence_flags = PACKETS_CLEARED;
 	put_packet(export, &packet);
+	descriptor.uuid = uuid;
+	descriptor.name = (char *)track;
 	put_descriptor(export, WHOLE, &descriptor);
-	packet.sequence_flags = STATE_NEEDED;
+	packet = packets_new(WHOLE);
 	event.has_type = true;
 	event.type = INSTANT;
 	event.has_track_uuid = true;
-	event.track_uuid = WHOLE;
-	event.name = text;
+	event.track_uuid = uuid;
+	event.name = (char *)text;
 	packet.track_event = &event;
 	packet.has_timestamp = true;
-	packet.timestamp = nanoseconds(export, last ? stats->first : stats->last);
+	packet.timestamp = export_time(export, time);
 	put_packet(export, &packet);
+}
+
+/*
+ * Write the trace's coverage as an instant event at the end of the trace or, if the
+ * beginning of the run is missing, at the beginning of the trace. Write the accuracy of wall-clock
+ * times at the beginning.
+ */
+static void put_notes(struct export *export)
+{
+	const struct trace_stats *stats = trace_stats(export->input.trace);
+	const bool last = coverage_of(&export->input) == COVERAGE_LAST;
+	char coverage[COVERAGE_SIZE], text[COVERAGE_SIZE + 16], accuracy[UTC_TEXT];
+
+	if (*coverage_text(&export->input, coverage)) {
+		snprintf(text, sizeof(text), "trace %s", coverage);
+		put_whole(export, TRACK_COVERAGE, "coverage", text,
+			  last ? stats->first : stats->last);
+	}
+	if (input_is_utc(&export->input) && stats->timed) {
+		utc_text(&export->input.utc, accuracy);
+		put_whole(export, TRACK_CLOCK, "clock", accuracy, stats->first);
+	}
 }
 
 static int perfetto_end(struct export *export)
 {
-	put_coverage(export);
-	flush_packets(export);
+	struct perfetto *perfetto = export->private;
+
+	put_notes(export);
+	packets_flush(&perfetto->packets, export->out);
 	return 0;
 }
 
@@ -790,6 +755,7 @@ const struct exporter export_perfetto = {
 	.name = "perfetto",
 	.help = "Perfetto's own format: the same as chrome, in a tenth of the size",
 	.all_calls = true,
+	.dated = true,
 	.begin = perfetto_begin,
 	.ops = &perfetto_ops,
 	.end = perfetto_end,

@@ -35,6 +35,7 @@ struct replay {
 	struct analysis		*analysis;
 	struct output		*out;
 	uint64_t		hz;
+	size_t			time_width;
 	int			depth;		/* 0: all */
 	bool			shown;		/* set if a line has been printed */
 	uint64_t		short_records;	/* number of records that the threshold omits */
@@ -62,6 +63,7 @@ static const struct cli_option replay_options[] = {
 
 static const struct cli_group replay_groups[] = {
 	{ NULL, replay_options, 0 },
+	{ NULL, options_clock, offsetof(struct replay, common) },
 	OPTIONS_CALLS_GROUPS(struct replay, common),
 	{ .options = NULL }
 };
@@ -123,9 +125,12 @@ static enum store_time thread_time(const struct analysis_thread *thread)
 
 static void put_trigger(struct replay *replay, uint64_t time, const char *what)
 {
+	uint64_t hz;
+
 	if (time < replay->input->from || time > replay->input->to)
 		return;
-	put_inferred(replay->out, time, replay->hz, 14);
+	hz = input_time(replay->input, &time);
+	put_inferred(replay->out, time, hz, replay->time_width);
 	put_right(replay->out, "", 12);
 	put_format(replay->out, "  * the snapshot's call %s\n", what);
 }
@@ -153,15 +158,17 @@ static void begin_line(struct replay *replay,
 		       uint64_t time, const char *duration, unsigned int depth)
 {
 	unsigned int base;
+	uint64_t hz;
 
 	if (known && (replay->begins || replay->ends))
 		put_triggers(replay, time);
+	hz = input_time(replay->input, &time);
 	if (known == TIME_INFERRED)
-		put_inferred(replay->out, time, replay->hz, 14);
+		put_inferred(replay->out, time, hz, replay->time_width);
 	else if (known)
-		put_time(replay->out, time, replay->hz, 14);
+		put_time(replay->out, time, hz, replay->time_width);
 	else
-		put_right(replay->out, "-", 14);
+		put_right(replay->out, "-", replay->time_width);
 	replay->shown = true;
 	put_right(replay->out, duration, 12);
 	put_string(replay->out, "  ");
@@ -413,7 +420,7 @@ static void put_heading(struct replay *replay)
 {
 	output_bold(replay->out, true);
 	put_char(replay->out, '#');
-	put_right(replay->out, replay->hz ? "seconds" : "ticks", 13);
+	put_right(replay->out, replay->hz ? "seconds" : "ticks", replay->time_width - 1);
 	put_right(replay->out, "duration", 12);
 	put_string(replay->out, "  ");
 	put_left(replay->out, "thread", LABEL_WIDTH);
@@ -433,6 +440,7 @@ static int run(struct replay *replay)
 
 	if (!result) {
 		replay->hz = input.hz;
+		replay->time_width = input_is_utc(&input) ? INPUT_UTC_WIDTH : 14;
 		replay->input = &input;
 		replay->begins = input.meta.trigger.function && input.meta.trigger.timed;
 		replay->ends = replay->begins && input.meta.trigger.ended;

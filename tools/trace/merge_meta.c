@@ -250,15 +250,30 @@ static void merge_coverage(const struct merge *merge, struct json_object *to)
 	json_object_object_del(to, "missing");
 }
 
-/* Use "utc" of the base, to whose clock all times are converted. */
+/*
+ * Use "utc" of the base, to whose clock all times are converted, and also the wall clock at START, so
+ * that drift can be corrected. clock_samples are not kept: other sinks have times outside them.
+ */
 static void merge_utc(const struct merge *merge, struct json_object *to)
 {
-	struct json_object *utc;
+	const struct input *base = merge->base;
+	const struct meta_utc *date = &base->meta.utc;
+	const uint64_t length = base->stop.ns - base->start.ns;
+	struct json_object *utc, *start;
 
-	if (json_object_object_get_ex(merge->base->json, "utc", &utc))
-		add(to, "utc", json_object_get(utc));
-	else
+	if (!json_object_object_get_ex(base->json, "utc", &utc)) {
 		json_object_object_del(to, "utc");
+		return;
+	}
+	add(to, "utc", json_object_get(utc));
+	if (date->time != base->stop.time || date->ns <= length)
+		return;
+	add(utc, "within", json_object_new_uint64(base->stop.within + date->within));
+	start = json_object_new_object();
+	add(start, "time", json_object_new_uint64(base->start.time));
+	add(start, "ns", json_object_new_uint64(date->ns - length));
+	add(start, "within", json_object_new_uint64(base->start.within + date->within));
+	add(to, "utc_start", start);
 }
 
 /*

@@ -480,11 +480,11 @@ static void read_rest(struct reader *reader, struct json_object *object, struct 
 
 #define NUMBER(type, name)	{ #name, offsetof(struct type, name) }
 
-/* Read the numbers whose keys are in @number, up to a NULL, into a struct. */
+/* Read the numbers whose keys are in @number, up to a NULL, into a struct, unless @from is NULL. */
 static void set_numbers(struct reader *reader, struct json_object *from,
 			const struct number *number, void *to)
 {
-	for (; number->key; number++)
+	for (; from && number->key; number++)
 		set_u64(reader, from, number->key, (uint64_t *)((char *)to + number->offset));
 }
 
@@ -555,18 +555,16 @@ static void read_losses(struct reader *reader, struct json_object *object, struc
 		NUMBER(meta_lost, unrecorded), { 0 },
 	};
 	const unsigned int complaints = reader->complaints;
-	struct json_object *from = get_object(reader, object, "lost");
 
 	read_coverage(reader, object, &meta->coverage);
-	if (from)
-		set_numbers(reader, from, number, &meta->lost);
+	set_numbers(reader, get_object(reader, object, "lost"), number, &meta->lost);
 	meta->lost.unknown = reader->complaints > complaints;
 }
 
 static void read_groups(struct reader *reader, struct json_object *object, struct meta *meta)
 {
 	static const struct number instant[] = {
-		NUMBER(meta_utc, time), NUMBER(meta_utc, ns), { 0 },
+		NUMBER(meta_utc, time), NUMBER(meta_utc, ns), NUMBER(meta_utc, within), { 0 },
 	};
 	struct meta_sampling *sampling = &meta->sampling;
 	struct json_object *from = get_object(reader, object, "sampling");
@@ -602,9 +600,8 @@ static void read_groups(struct reader *reader, struct json_object *object, struc
 		set_u64(reader, from, "threshold_ns", &meta->part.threshold);
 	}
 
-	from = get_object(reader, object, "utc");
-	if (from)
-		set_numbers(reader, from, instant, &meta->utc);
+	set_numbers(reader, get_object(reader, object, "utc"), instant, &meta->utc);
+	set_numbers(reader, get_object(reader, object, "utc_start"), instant, &meta->utc_start);
 	meta->sample = read_numbers(reader, object, "clock_samples", 2, sizeof(*meta->sample),
 				    instant, &meta->samples);
 }

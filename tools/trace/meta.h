@@ -68,8 +68,10 @@
  *			[{ begin, end, bytes, dropped }], struct meta_gap
  *	clock_samples	[{ time, ns, within }] at START and STOP: the clock in ticks,
  *			read within "within" nanoseconds of CLOCK_MONOTONIC "ns"
- *	utc		{ time, ns }: the clock in ticks when the machine's wall clock was at "ns"
- *			nanoseconds since the Epoch
+ *	utc		{ time, ns, within }: the clock in ticks when the wall clock was at "ns"
+ *			nanoseconds since the Epoch; within: the time that it took to read it
+ *	utc_start	{ time, ns, within } in a merged trace, with utc, instead of clock_samples:
+ *			the clock at START
  *	lost		{ signals, threads, abandoned, refused, children, samples,
  *			dropped, switches, processes, elsewhere, wakeups, encoders }; processes:
  *			number of processes whose switches are not recorded; elsewhere, wakeups:
@@ -274,11 +276,12 @@ struct meta_lost {
 
 /*
  * A time of the trace, which wraps like a timestamp, and the same time on another clock, in
- * nanoseconds; for @utc, since the Epoch. Both are 0 if unknown.
+ * nanoseconds, with an error of at most @within; for @utc, since the Epoch. All are 0 if unknown.
  */
 struct meta_utc {
 	uint64_t	time;
 	uint64_t	ns;
+	uint64_t	within;
 };
 
 /* A source's clock at the beginning of a piece. */
@@ -325,6 +328,7 @@ struct meta_rest {
  * @piece:	piece number, or -1 if the recording is not split into pieces
  * @continued:	set if another piece follows
  * @in:		indexes of processes, for all objects
+ * @utc, @utc_start: the wall clock at STOP and, in a merged trace, at START
  * @sample:	@samples times of the kernel's CLOCK_MONOTONIC, at START and at STOP of the capture
  *
  * All strings are in @strings.
@@ -374,6 +378,7 @@ struct meta {
 	struct meta_coverage	coverage;
 	struct meta_lost	lost;
 	struct meta_utc		utc;
+	struct meta_utc		utc_start;
 	struct meta_utc		*sample;
 	size_t			samples;
 	int			piece;

@@ -86,6 +86,14 @@ const struct cli_option options_time[] = {
 	{ .name = NULL }
 };
 
+const struct cli_option options_clock[] = {
+	/* The words are in the order of enum options_clock. */
+	{ .name = "clock", .value = "trace|utc",
+	  .help = "times by the trace's clock (default), or by the wall clock of the machine that recorded it, since 1970, for traces of several recordings or machines; --time still takes times of the trace",
+	  .set = cli_word, .offset = offsetof(struct options, clock) },
+	{ .name = NULL }
+};
+
 const struct cli_option options_calls[] = {
 	/* The words are in the order of enum options_calls. */
 	{ .name = "calls", .value = "instructions|records",
@@ -393,6 +401,15 @@ static int open_symbols(struct input *input, const struct options *options, int 
 	return input->symbols ? EXIT_OK : EXIT_UNREADABLE;
 }
 
+uint64_t input_time(const struct input *input, uint64_t *time)
+{
+	if (!input_is_utc(input))
+		return input->hz;
+	if (!utc_time(&input->utc, *time, time))
+		*time = 0;
+	return UTC_NS_PER_SEC;
+}
+
 int input_open(struct input *input, const struct options *options)
 {
 	int fd = -1, result;
@@ -415,6 +432,11 @@ int input_open(struct input *input, const struct options *options)
 		trace_open(options->path, &options->trace, &input->meta);
 	if (!input->trace)
 		return EXIT_UNREADABLE;
+	utc_init(&input->utc, &input->meta, input->hz, trace_time_mask(input->trace));
+	if (input_is_utc(input) && input->utc.lack) {
+		report("%s: --clock utc: %s", options->path, input->utc.lack);
+		return EXIT_UNREADABLE;
+	}
 	symbols_wrap(input->symbols, trace_time_mask(input->trace));
 	symbols_kernel(input->symbols, options_first(options));
 	trace_unwind(input->trace, symbols_unwind, input->symbols);

@@ -10,6 +10,7 @@
 #include "range.h"
 #include "symbols.h"
 #include "trace.h"
+#include "utc.h"
 
 /*
  * The calls to show if a trace contains both kinds: those from the instruction trace, or those that
@@ -20,6 +21,12 @@ enum options_calls {
 	OPTIONS_CALLS_RECORDS,
 };
 
+/* The clock of the times that a command shows, in the order of the words of --clock. */
+enum options_clock {
+	OPTIONS_CLOCK_TRACE,
+	OPTIONS_CLOCK_UTC,
+};
+
 /**
  * struct options - the common options
  * @trace:	settings for decoding the trace
@@ -27,6 +34,7 @@ enum options_calls {
  * @meta:	value of --meta, or NULL for TRACE.meta
  * @ts_hz:	value of --ts-hz, or 0 for the tick rate in the side-car file
  * @range:	value of --time
+ * @clock:	enum options_clock, from --clock, for commands that show when records were made
  * @calls:	enum options_calls, from --calls, for commands that show calls
  * @threshold:	value of --time-threshold in nanoseconds, for commands that show calls; 0 for the
  *		threshold of the recording, or UNITS_NO_TIME for none
@@ -43,6 +51,7 @@ struct options {
 	const char		*meta;
 	uint64_t		ts_hz;
 	struct range		range;
+	int			clock;
 	int			calls;
 	uint64_t		threshold;
 	int			tid;
@@ -84,6 +93,7 @@ struct options {
 	  .set = cli_number, .offset = offsetof(type, common.tid), .most = INT_MAX }
 
 extern const struct cli_option options_time[];
+extern const struct cli_option options_clock[];
 extern const struct cli_option options_calls[];
 extern const struct cli_option options_reading[];
 extern const struct cli_option options_names[];
@@ -159,6 +169,7 @@ bool options_all_calls(struct options *options);
  * @meta:	side-car file of the trace
  * @symbols:	names of functions and source lines
  * @trace:	bytes and records of the trace
+ * @utc:	wall clock of the trace
  * @hz:		ticks per second, or 0 if unknown
  * @from, @to: selected time range, in ticks
  * @limited:	the range is not the whole trace
@@ -169,6 +180,7 @@ struct input {
 	struct meta		meta;
 	struct symbols		*symbols;
 	struct trace		*trace;
+	struct utc		utc;
 	uint64_t		hz;
 	uint64_t		from;
 	uint64_t		to;
@@ -183,6 +195,23 @@ struct input {
  * Return: an exit code; errors have been printed.
  */
 int input_open(struct input *input, const struct options *options);
+
+/** input_is_utc() - return whether to show wall-clock times, with --clock utc */
+static inline bool input_is_utc(const struct input *input)
+{
+	return input->options->clock == OPTIONS_CLOCK_UTC;
+}
+
+/* Width of a wall-clock time in text. */
+#define INPUT_UTC_WIDTH	21
+
+/**
+ * input_time() - convert a time of the trace to the clock of --clock
+ * @time:	a time in ticks, replaced by nanoseconds since the Epoch with --clock utc
+ *
+ * Return: the rate of the result, for put_time().
+ */
+uint64_t input_time(const struct input *input, uint64_t *time);
 
 /**
  * input_nothing() - report that --time selects nothing

@@ -371,6 +371,15 @@ static bool is_lossy(const struct input *input)
 	       input->meta.lost.unknown;
 }
 
+static void report_clock(const struct input *input)
+{
+	char text[UTC_TEXT];
+
+	utc_text(&input->utc, text);
+	report("%s: wall-clock times are %s; the clocks of several machines also differ by what NTP or PTP leaves",
+	       input->options->path, text);
+}
+
 int input_summary(const struct input *input, enum input_reads reads)
 {
 	const struct trace_stats *stats = trace_stats(input->trace);
@@ -378,6 +387,8 @@ int input_summary(const struct input *input, enum input_reads reads)
 	if (!input->options->trace.quiet) {
 		summarise(input, stats, reads);
 		recorder_losses(input);
+		if (input_is_utc(input))
+			report_clock(input);
 		if (stats->no_callers)
 			report("%s: %" PRIu64 " sample%s without callers: the trace has too many different ones",
 			       input->options->path, COUNT(stats->no_callers));

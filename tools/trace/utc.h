@@ -6,16 +6,54 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "options.h"
+#include "meta.h"
+
+#define UTC_NS_PER_SEC	1000000000u
+/* Size of a text from utc_text(). */
+#define UTC_TEXT	200
+
+/**
+ * struct utc - the wall clock of a trace
+ * @lack:	why times cannot be converted, and what to do, or NULL if they can
+ * @time, @ns:	a time of the trace, and the same time in nanoseconds since the Epoch
+ * @mask:	maximum timestamp
+ * @margin:	number of ticks before @time that the trace may contain
+ * @ticks, @length: @ticks ticks take @length nanoseconds
+ * @measured:	these two are measured from START to STOP, so that drift is corrected
+ * @within:	maximum error in nanoseconds at START and at STOP, or 0 if unknown
+ * @drift:	how much faster the trace's clock is than the wall clock, in parts per million
+ */
+struct utc {
+	const char	*lack;
+	uint64_t	time;
+	uint64_t	ns;
+	uint64_t	mask;
+	uint64_t	margin;
+	uint64_t	ticks;
+	uint64_t	length;
+	bool		measured;
+	uint64_t	within[2];
+	double		drift;
+};
+
+/**
+ * utc_init() - find the wall clock of a trace
+ * @meta:	side-car file
+ * @hz:		ticks per second, or 0 if unknown
+ * @mask:	maximum timestamp
+ */
+void utc_init(struct utc *utc, const struct meta *meta, uint64_t hz, uint64_t mask);
 
 /**
  * utc_time() - convert a time to nanoseconds since the Epoch
  * @ticks:	a time of the trace
  * @ns:		set to the result
  *
- * Return: false if the time is unknown: the side-car file lacks the machine's clock, the rate of
- * timestamps is unknown, or timestamps may have wrapped during the run.
+ * Return: false if the time is unknown, see @lack, or not after the Epoch.
  */
-bool utc_time(const struct input *input, uint64_t ticks, uint64_t *ns);
+bool utc_time(const struct utc *utc, uint64_t ticks, uint64_t *ns);
+
+/** utc_text() - describe the accuracy of the wall-clock times of a trace; @lack must be NULL */
+void utc_text(const struct utc *utc, char text[UTC_TEXT]);
 
 #endif /* SIFIVE_TRACE_UTC_H */
