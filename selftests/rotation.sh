@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests recordings that are split into pieces under difficult conditions: several sinks, a program
 # that waits for room or drops records, an end by ^C, and threads that share channels at the end of
-# a piece. Prints TAP.
+# a piece. Also tests that wall-clock times of pieces and of several recordings are in order. Prints
+# TAP.
 #
 #	rotation.sh BUILD
 
@@ -14,7 +15,11 @@ out=$build/rotation
 
 # The recorder leads a process group, to which ^C is sent, as on a terminal.
 board dual -- '
+$p/dates >before
 run sinks sifive-trace record -b 2M --on-full wait --rotate 64k -o sinks.rtd $p/soak 1
+$p/dates >after
+run earlier sifive-trace record -o earlier.rtd $p/dates
+run later sifive-trace record -o later.rtd $p/dates
 run shares sifive-trace record -C 0 -b 1M --on-full wait --rotate 256k -o shares.rtd $p/pieces 1 shares
 run drops sifive-trace record -C 0 -b 1M --on-full drop --rotate 128k -o drops.rtd $p/pieces 64 stops
 (until [ -s interrupted.0.rtd.2 ]; do sleep 0.1; done; kill -INT -$(pidof sifive-trace)) &
@@ -55,6 +60,30 @@ for sink in 0 1; do
 	result $? "sink $sink, ^C: the last piece is complete"
 done
 status interrupted 130 "^C: the exit status is the program's"
+
+# ---- wall-clock times --------------------------------------------------------------
+
+dates() { selftests/record/dates.py "$1" "$build/sifive-trace" "$out/root" "${@:2}"; }
+
+for sink in 0 1; do
+	dates pieces "$out/before" "$out/after" $(ls -v "$out"/sinks.$sink.rtd.*[0-9])
+	result $? "sink $sink: wall-clock times of the pieces are in order, between the dates before and after the recording"
+done
+for name in earlier later; do
+	dates calls "$out/$name.txt" "$out"/$name.[01].rtd >"$out/$name.dates"
+	result $? "$name: wall-clock times of calls are between the dates that the program printed before and after each"
+done
+read -r _ last <"$out/earlier.dates" && read -r first _ <"$out/later.dates" && [ "$last" -lt "$first" ]
+result $? "wall-clock times of a recording are before those of the next one"
+for name in earlier later; do
+	host export --format perfetto --clock utc -o "$out/$name.pftrace" "$out"/$name.[01].rtd
+done
+cat "$out/earlier.pftrace" "$out/later.pftrace" >"$out/both.pftrace" &&
+	selftests/unit/perfetto.py "$out/both.pftrace" calls | awk '
+		$NF == "work" && !($1 in begun) { begun[$1] = ++machines }
+		$NF == "work" { calls++; wrong += $2 < last || begun[$1] < machines; last = $2 }
+		END { exit machines != 2 || calls != 40 || wrong }'
+result $? "a concatenated perfetto file contains both recordings, one after the other"
 
 # Records of 40 threads and of main(), which has no exit record, because the program kills itself.
 whole shares.rtd "threads that share channels"
