@@ -141,7 +141,7 @@ int trace_wait(pid_t child);
  * @src:	source, or 0 in a stream without sources
  * @tag:	channel * 4 + offset of the store, for data messages
  * @value:	stored value; for a synchronisation, TRACE_VALUE_*; for Ownership, the process field
- * @full:	the message has a full address: a Sync message of instruction trace
+ * @full:	the message has a full address: an instruction trace Sync message
  * @address:	full address
  * @timed:	the message has a timestamp
  * @time:	full time, rebuilt from the previous messages

@@ -427,8 +427,8 @@ static uint64_t function_address(struct analysis *analysis,
 
 /*
  * Return the columns to charge to the function of a sample or manual record. The kernel writes
- * samples to a separate stream without calls; columns that calls or manual records also fill must
- * not be charged twice. Time outside calls does not belong to any function.
+ * samples to a separate stream, which contains no calls. A column that calls or manual records also
+ * fill must not be charged twice. Time outside calls does not belong to any function.
  */
 static uint64_t charge_point(struct analysis *analysis, const struct analysis_thread *thread,
 			     const struct stream *stream, const struct analysis_step *step)

@@ -78,7 +78,7 @@ struct analysis_frame {
 enum analysis_place {
 	ANALYSIS_BEFORE,
 	ANALYSIS_INSIDE,
-	ANALYSIS_BEHIND,
+	ANALYSIS_AFTER,
 };
 
 /**

@@ -8,7 +8,7 @@
 /* Size of "#32" with its NUL. */
 #define NUMBERED	4
 
-/* Return the user's name for the counter's event, or NULL if there is none. */
+/* Return the name that the user gave the counter's event, or NULL if there is none. */
 static const char *user_name(const struct meta *meta,
 			     const struct perfrec_counter *counter)
 {

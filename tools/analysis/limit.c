@@ -53,9 +53,9 @@ bool limit_before(struct analysis *analysis, struct analysis_thread *thread,
 	if (behind) {
 		if (thread->place == ANALYSIS_INSIDE)
 			cut(analysis, thread);
-		thread->place = ANALYSIS_BEHIND;
+		thread->place = ANALYSIS_AFTER;
 	}
-	return thread->place != ANALYSIS_BEHIND;
+	return thread->place != ANALYSIS_AFTER;
 }
 
 bool limit_timed(struct analysis *analysis, struct analysis_thread *thread)

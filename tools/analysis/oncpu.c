@@ -564,9 +564,7 @@ void oncpu_push(struct oncpu *oncpu, const struct trace_switch *record)
 	/* The first BEGIN record begins the recording; a BEGIN after an END resumes it. */
 	oncpu->stats.losses += hart->ended ? !begins : begins && hart->time;
 	hart->ended = record->kind == SIFIVE_TRACE_SWITCH_END;
-	/*
-	 * After a record without a time, for example after a loss, it is unknown which thread ran.
-	 */
+	/* Around a record without a time, for example after a loss, any thread may have run. */
 	if (!record->stamp.time_known || (begins && hart->time))
 		lose(hart, hart->whole);
 	see(oncpu, record->src, &record->stamp);
@@ -610,10 +608,7 @@ static void settle_last(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t to
 	end_part(oncpu, t, to);
 }
 
-/*
- * The thread runs until @to, although its switch-out was recorded earlier: until then, it is on the
- * CPU.
- */
+/* Count the thread as on the CPU until @to, although its switch-out was recorded earlier. */
 static void leave_late(struct oncpu_thread *t, uint64_t to, struct oncpu_part *sum)
 {
 	const uint64_t since = t->since > t->done ? t->since : t->done;

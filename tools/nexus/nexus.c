@@ -608,7 +608,7 @@ static inline struct slices read_slices(const uint8_t *p)
 	};
 }
 #else
-/* Gather the low bit of byte n into bit n; @flags has no other bits. */
+/* Gather the low bit of byte n into bit n. No other bits of @flags are set. */
 static inline unsigned int byte_mask(uint64_t flags)
 {
 	return (unsigned int)(flags * 0x0102040810204080ull >> 56);

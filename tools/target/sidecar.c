@@ -270,9 +270,9 @@ int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sin
 }
 
 /*
- * Open a side-car file to read it. In some directories, another user can replace the file with a
- * link to a file that only this user may read. The text of such a file must not appear in the new
- * side-car file.
+ * Open a side-car file to read it. In a directory that others can write to, another user can
+ * replace the file with a link to a file that only the user running this command may read. The text
+ * of such a file must not appear in the new side-car file.
  */
 static FILE *open_meta(const char *meta)
 {
