@@ -106,7 +106,7 @@ extern uint32_t perfClintHz;
 int perfInit(int num_cores, int num_funnels);
 
 /*
- * Set up recording by perfWriteCntrs(). @SBABufferSize 0 selects the SRAM of the funnel or
+ * Set up recording with perfWriteCntrs(). @SBABufferSize 0 selects the SRAM of the funnel or
  * encoder.
  *
  * With a funnel, all harts share one buffer. The first hart to be initialised sets the buffer's

@@ -203,7 +203,7 @@ typedef struct {
 int perfInit(int num_cores, int num_funnels);
 
 /**
- * perfManualInit - set up recording by perfWriteCntrs()
+ * perfManualInit - set up recording with perfWriteCntrs()
  * @perfCntrList: events to count, in any order, each once; may be NULL if @numCntrs is 0. The call
  *		fills in ctrIdx and ctrInfo. Afterwards the calling thread may read the CSRs of
  *		these counters; other threads may read them after their first record

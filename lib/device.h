@@ -103,8 +103,8 @@ PERF_INTERNAL void perf_device_close(struct perf_device *device);
  * perf_device_forget - in a child: close the device, which the parent continues to use
  * @fork:	fork() is creating the child now; otherwise the child may already have mapped memory
  *
- * A child does not inherit the stimulus pages. In a new child, other memory fills their address
- * range, so that nothing else is mapped there.
+ * A child does not inherit the stimulus pages. A new child maps anonymous memory over their address
+ * range, so that nothing else can be mapped there.
  */
 PERF_INTERNAL void perf_device_forget(struct perf_device *device, bool fork);
 

@@ -411,7 +411,7 @@ PERF_LOCAL void put_counts(struct assembler *a)
 			put_raw(a, i);
 		return;
 	}
-	/* A single instruction loads this limit. Larger differences branch to WIDE. */
+	/* One instruction can load this limit. Larger differences branch to WIDE. */
 	if (recipe->count)
 		put_u(a, LUI, LIMIT, 0x7ffff000);
 	if (flips(recipe))

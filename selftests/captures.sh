@@ -182,7 +182,8 @@ run start-drain sifive-trace start --on-full drain
 run start-wrap sifive-trace start --on-full wrap -i 100us -b 4k; $p/busy 500 >/dev/null
 sifive-trace stop; sifive-trace dump -o start-wrap.rtd
 
-# by NAME OPTION...: capture with start while busy runs on the second CPU.
+# by NAME OPTION...: capture with "sifive-trace start" while the program busy runs on the second
+# CPU.
 by() {
 	by=$1; shift
 	run $by sifive-trace start "$@"; run $by-busy taskset 2 $p/busy 300

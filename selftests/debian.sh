@@ -245,8 +245,8 @@ reported() {
 }
 
 # agrees NAME LEAST: check that all threads' counts add up to perf stat's count, and that at least
-# LEAST threads have counts. A trace with calls also contains samples of perf, but only calls have
-# counts.
+# LEAST threads have counts. A trace with calls also contains samples of the perf process itself,
+# but only the calls have counts.
 agrees() {
 	python3 - "$out/$1.json" "$out/run/$1.stat" "$2" <<'EOP'
 import json

@@ -342,7 +342,7 @@ TEST_F(process, invalid_lists_are_refused)
 	munmap(memory, 2 * page);
 }
 
-/* START during a capture checks its list, but does not change the recorded processes. */
+/* START during a capture checks the list of processes, but does not change which are recorded. */
 TEST_F(process, running_capture_only_checks_list)
 {
 	EXPECT_EQ(0, start(self, SIFIVE_TRACE_START_REWIND, self->child));

@@ -177,8 +177,8 @@ void cli_put_wrapped(const char *text, int indent);
 
 /**
  * cli_complete() - print the completions of a command line's last word
- * @commands:	all commands, or NULL after the last
- * @words:	the words after the program's name, or NULL after the last
+ * @commands:	all commands, followed by NULL
+ * @words:	the words after the program's name, followed by NULL
  *
  * Prints a line "WORD<tab>DESCRIPTION" for each completion, or nothing if the last word is a file
  * name.

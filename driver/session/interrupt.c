@@ -169,6 +169,6 @@ void sft_capture_resume(struct sft_why *why)
 	else
 		sft_threads_resume();
 	sft.state.asleep = false;
-	/* A drained capture that does not continue has ended. */
+	/* If a drained capture could not be resumed, it has ended. */
 	sft_wake_pollers();
 }

@@ -82,8 +82,8 @@ done
 [ -z "$missing" ]
 result $? "the traces contain each kind of message${missing:+, but not$missing}"
 
-# The encoder needs as much time to send one byte as the hart needs for three instructions. In half
-# of the traces, it stalls the hart.
+# Sending one byte takes the encoder as long as three instructions take the hart. In half of the
+# traces, the encoder stalls the hart.
 run full short --qemu "$(log short)" --set te0.fifo-depth=76 --set te0.drain-ns=3 \
 	--set te0.stall-time=on
 result $? "the program ran with a FIFO that fills up"

@@ -398,7 +398,7 @@ TEST_F_TIMEOUT(clock, marks_wrong_first_time_among_branches, 600)
 	EXPECT_LE(50, flip_first_time(_metadata, self));
 }
 
-/* Damage that looks like an absolute time outside the capture changes no time. */
+/* Damage that looks like an absolute time outside the capture does not change any other time. */
 TEST_F_TIMEOUT(clock, ignores_absolute_time_outside_the_capture, 600)
 {
 	struct gen *gen = &self->program.gen;

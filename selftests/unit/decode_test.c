@@ -741,7 +741,7 @@ TEST_F(command, undecodable_files_are_reported)
 	EXPECT_NE(NULL, strstr(self->err, "trace.rtd: not an ELF program"));
 }
 
-/* No damage to a trace makes the command crash or a sanitizer report an error. */
+/* A damaged trace never makes the command crash or causes a sanitizer error. */
 TEST_F(command, damaged_traces_never_crash)
 {
 	static const char * const options[] = {

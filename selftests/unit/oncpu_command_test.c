@@ -112,7 +112,7 @@ TEST_F(command, function_without_times_has_none_on_or_off_the_cpu)
 	make_untimed(self);
 	run(self, "report --width 200 " HZ "trace.rtd");
 	EXPECT_EQ(0, self->status);
-	/* These columns are total, self and self%, and total and self of on-cpu and off-cpu. */
+	/* Seven columns show "-": total, self, self%, and total and self of both on-cpu and off-cpu. */
 	EXPECT_LE(7, count(line_of(self, LENGTHY), " -")) { TH_LOG("%s", self->out); }
 	EXPECT_HAS(self->err, "2 context switches have no time");
 	EXPECT_LACKS(self->err, "may be missing");

@@ -285,8 +285,8 @@ TEST_F(perfrec, stack_without_a_sample_is_lost)
 
 	header(self, PERFREC_RAW, 1, 64);
 	/*
-	 * Write wrong stacks: before a manual record, with too few registers, with an extra upper
-	 * part, and with too many words.
+	 * Write invalid stacks: one before a manual record, one with too few registers, one with an
+	 * extra upper part, and one with too many words.
 	 */
 	registers(self, 16);
 	word8(self, PERFREC_MANUAL);

@@ -73,7 +73,10 @@ static inline void write_metas(void)
 	write_meta(&b);
 }
 
-/* The traces of each of two sinks, and of a single sink with the first sink's clock. */
+/*
+ * A recording with two sinks, and the same recording with a single sink that uses the first sink's
+ * clock.
+ */
 struct sinks {
 	struct gen		own[2];
 	struct gen		one;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Tests the spread of times of any size, and of more times than fit in memory. */
+/*
+ * Tests the statistics of spread.c (minimum, maximum, mean, quantiles), for durations of any length
+ * and for more durations than fit in memory.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -27,7 +27,7 @@ static const char *user_name(const struct meta *meta,
 	return NULL;
 }
 
-/* Write the counter's name, which may not be unique. */
+/* Write the counter's name, which need not be unique. */
 static void plain_name(const struct meta *meta,
 		       const struct perfrec_header *header, unsigned int i,
 		       char *name)

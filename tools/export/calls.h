@@ -73,10 +73,10 @@ void calls_add(struct calls *calls, const struct call *call, const uint64_t *cou
 
 /**
  * calls_put_index() - write the index of the chunks; call this only once
- * @first:	the earliest time of the trace, to which the index refers
+ * @first:	the earliest time of the trace; times in the index are relative to it
  *
- * Return: the number of calls that exceed CALLS_BYTES_MAX and are omitted, or -1 after
- * printing an error.
+ * Return: the number of calls that were omitted because CALLS_BYTES_MAX had been reached, or -1
+ * after printing an error.
  */
 int64_t calls_put_index(struct calls *calls, uint64_t first, struct output *out);
 

@@ -23,7 +23,7 @@ struct counting {
 /**
  * struct track - state of a thread
  * @calls:	counts of calls
- * @records:	counts between two records, in a trace with instruction trace
+ * @records:	counts between two records, in a trace that contains instruction trace
  */
 struct track {
 	bool		named;

@@ -43,7 +43,8 @@ struct plots {
 };
 
 /*
- * Kinds of plots: counters of calls, and, in a trace with instruction trace, counters of records.
+ * Kinds of plots: counters of calls and, in a trace that contains instruction trace, counters of
+ * records.
  */
 enum { PLOTS_CALLS, PLOTS_RECORDS, PLOTS };
 

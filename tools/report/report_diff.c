@@ -381,7 +381,7 @@ static void put_rows(struct diff *diff, size_t lines)
 		report_json_end(diff->out, NULL, NULL);
 }
 
-/* Only a change that chance does not explain has a confidence, which is not rounded up. */
+/* Show the confidence, rounded down, only for a change that chance does not explain. */
 static void put_named(const struct diff *diff, const struct pair *pair)
 {
 	char text[UNITS_SIZE] = "-";

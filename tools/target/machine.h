@@ -29,7 +29,7 @@ char *machine_log(void);
  */
 void machine_firmware(char *text, size_t size);
 
-/** machine_file() - read the first line of a file in /proc or /sys, or "" if there is none */
+/** machine_file() - get the first line of a file in /proc or /sys, or "" if there is none */
 void machine_file(const char *path, char *text, size_t size);
 
 /** machine_process() - write a process as "123 (name)" */

@@ -321,7 +321,7 @@ void recording_meanwhile(void *argument, const sigset_t *mask)
 	recording_triggers(r, false);
 }
 
-/* Write a snapshot for a triggering call, and return like record_snapshot(). */
+/* Write a snapshot for a triggering call, and return as record_snapshot() does. */
 static int take_snapshot(struct recording *r, struct trigger *trigger,
 			 const struct trigger_hit *hit)
 {

@@ -14,7 +14,7 @@ struct trace;
  */
 int messages_drain(struct trace *trace);
 
-/** messages_deliver() - pass on the @count oldest queued stores; return like messages_drain() */
+/** messages_deliver() - pass on the @count oldest queued stores; see messages_drain() */
 int messages_deliver(struct trace *trace, size_t count);
 
 #endif /* SIFIVE_TRACE_MESSAGES_H */

@@ -5,8 +5,8 @@
  * same as with one thread.
  *
  * Batches wait in a queue before the second and the third stage. The thread of trace_run() runs the
- * first stage. Idle threads, and that thread when the next queue is full, run the last stage that
- * has work.
+ * first stage. Idle threads run the last stage that has work; if the next queue is full, the thread
+ * of trace_run() does so, too.
  *
  * At a header that names a thread, the consumer can complete records of other streams. Beginning
  * with the first such header, the second stage therefore calls the consumer directly. It does so

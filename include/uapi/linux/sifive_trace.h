@@ -34,8 +34,9 @@
  * stopped and all bytes have been read. Only one open file at a time can drain a sink, regardless
  * of the file's offset; on other files read() fails with EBUSY. If there are several sinks, each
  * is drained through its /dev/sifive-trace.N, and read() of /dev/sifive-trace fails with
- * EOPNOTSUPP. A running capture is returned in whole messages. Bytes that are overwritten before
- * they are read are counted (SINK, STATUS), and replaced by an Error message from each source.
+ * EOPNOTSUPP. While the capture runs, read() returns only whole messages. Bytes that are
+ * overwritten before they are read are counted (SINK, STATUS), and replaced by an Error message
+ * from each source.
  *
  * The session ends with the last reference to its open file, a descriptor or a mapping.
  * The capture remains readable until the next CONFIG, through the session's own file, and
@@ -420,12 +421,11 @@ struct sifive_trace_thread {
  * @flags:	in: SIFIVE_TRACE_SAMPLING_*
  * @channel:	in: stimulus register only for these records, one of CONFIG's
  * @count_type:	in: SIFIVE_TRACE_SAMPLING_RAW, _DELTA or _XOR
- * @interval:	in: nanoseconds of running time between records; less than 100000 is raised to
- *		100000; 0 = sample on @period, or not at all if @period is also 0. out: the interval
- *		in effect
- * @period:	in: events between records; less than 10000 is raised to 10000, or less than 1000 to
- *		1000 if the event counts in user mode only; 0 = sample on @interval. out: the period
- *		in effect
+ * @interval:	in: nanoseconds of running time between records; smaller values are raised to 100000;
+ *		0 = sample on @period, or not at all if @period is also 0. out: the interval in
+ *		effect
+ * @period:	in: events between records; smaller values are raised to 10000, or to 1000 if the
+ *		event counts in user mode only; 0 = sample on @interval. out: the period in effect
  * @event:	in: the event for @period
  *
  * SIFIVE_TRACE_IOC_SAMPLING. Needs a CONFIG and COUNTERS by the same session, and CAP_PERFMON or
