@@ -219,6 +219,41 @@ static int look_as_other(void)
 	return result;
 }
 
+/* The requests of a session are not visible in the next one. */
+TEST_F(request, requests_belong_to_their_capture)
+{
+	struct sifive_trace_request arg;
+
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	ASSERT_EQ(0, request(self->s.fd));
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, BUFFER,
+					  SIFIVE_TRACE_CONFIG_RING));
+	EXPECT_EQ(0, events(self->recorder, POLLPRI, 0));
+	ASSERT_EQ(0, look(self->recorder, &arg));
+	EXPECT_EQ(0, arg.count);
+	EXPECT_EQ(0, arg.time);
+	EXPECT_EQ(0, arg.thread);
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	ASSERT_EQ(0, request(self->s.fd));
+	EXPECT_EQ(POLLPRI, events(self->recorder, POLLPRI, 0));
+	ASSERT_EQ(0, look(self->recorder, &arg));
+	EXPECT_EQ(1, arg.count);
+}
+
+/* Files of a single sink cannot look, so poll() must not report requests to them. */
+TEST_F(request, file_of_a_sink_is_not_notified)
+{
+	int sink = open(TRACE_DEVICE ".0", O_RDONLY);
+
+	if (sink < 0)
+		SKIP(return, "this board has one sink");
+	ASSERT_EQ(0, trace_start(self->s.fd, 0));
+	ASSERT_EQ(0, request(self->s.fd));
+	EXPECT_EQ(0, events(sink, POLLPRI, 0));
+	close(sink);
+}
+
 TEST_F(request, other_users_learn_nothing)
 {
 	ASSERT_EQ(0, chmod(TRACE_DEVICE, 0666));

@@ -13,9 +13,15 @@
 
 #include "session.h"
 
-/* The number of requests since the module was loaded, and the latest one. */
-static u64 count, time;
+/* The capture with the latest request, the number of its requests, and the latest one. */
+static u64 capture, count, time;
 static s32 thread;
+
+/* Return the number of requests that the capture in memory has received. */
+static u64 requests(void)
+{
+	return sft_hw.capture.sinks && capture == sft.captures ? count : 0;
+}
 
 static int may_request(const struct sft_file *file, struct sft_why *why)
 {
@@ -31,7 +37,7 @@ static int look(struct sft_file *file, struct sft_why *why)
 {
 	if (!sft_may_read(file))
 		return sft_refuse_reader(why);
-	file->requests_seen = count;
+	sft_request_open(file);
 	return 0;
 }
 
@@ -41,7 +47,8 @@ static int request_now(const struct sft_file *file, struct sft_why *why)
 
 	if (ret)
 		return ret;
-	count++;
+	count = requests() + 1;
+	capture = sft.captures;
 	time = ktime_get_ns();
 	thread = task_pid_nr_ns(current, ns_of_pid(sft.holder));
 	sft_wake_pollers();
@@ -60,20 +67,23 @@ int sft_call_request(struct sft_file *file, void *arg, struct sft_why *why)
 	ret = request->flags ? look(file, why) : request_now(file, why);
 	if (ret)
 		return ret;
-	request->count = count - file->requests_before;
-	request->time = time;
-	request->thread = thread;
+	request->count = requests();
+	request->time = request->count ? time : 0;
+	request->thread = request->count ? thread : 0;
 	return 0;
 }
 
-/* Called when a file is opened: earlier requests do not concern it. */
+/* Called when a file is opened: it need not look for earlier requests. */
 void sft_request_open(struct sft_file *file)
 {
-	file->requests_before = count;
-	file->requests_seen = count;
+	file->requests_of = sft.captures;
+	file->requests_seen = requests();
 }
 
+/* Files of a single sink cannot look for requests. */
 bool sft_request_pending(const struct sft_file *file)
 {
-	return file->requests_seen != count;
+	const u64 seen = file->requests_of == sft.captures ? file->requests_seen : 0;
+
+	return file->sink == SFT_ALL_SINKS && requests() > seen;
 }

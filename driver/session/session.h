@@ -56,8 +56,8 @@ struct sifive_trace_join;
  * @channels_of: the capture that @channels belong to
  * @pages:	number of the file's mappings
  * @nowhere:	memory that is mapped in place of the pages of an ended session, or NULL
- * @requests_before: number of requests before the file was opened
- * @requests_seen: number of requests that the file has seen, including these
+ * @requests_of: the capture that @requests_seen belongs to
+ * @requests_seen: number of requests before the file was opened or last looked
  */
 struct sft_file {
 	u64 generation;
@@ -76,7 +76,7 @@ struct sft_file {
 	u64 channels_of;
 	atomic_t pages;
 	void *nowhere;
-	u64 requests_before;
+	u64 requests_of;
 	u64 requests_seen;
 };
 

@@ -30,6 +30,8 @@ int mock_ioctl(int fd, unsigned long request, ...)
 		abort();
 	looks++;
 	*argument = latest;
+	if (!failure)
+		ready = 0;
 	return failure;
 }
 
@@ -112,13 +114,32 @@ TEST_F(requests, one_snapshot_serves_requests_made_in_the_meantime)
 	EXPECT_EQ(2, self->requests.trigger.early);
 }
 
-TEST_F(requests, older_driver_has_no_requests)
+/* A program that traces itself can configure several captures. */
+TEST_F(requests, requests_of_a_new_capture_are_counted_from_zero)
 {
+	ask(2, 1000, 42);
+	ASSERT_TRUE(requests_next(&self->requests, &self->hit));
+	ask(2, 4000, 42);
+	ASSERT_TRUE(requests_next(&self->requests, &self->hit));
+	EXPECT_EQ(4, self->hit.call);
+	ask(1, 5000, 42);
+	ASSERT_TRUE(requests_next(&self->requests, &self->hit));
+	EXPECT_EQ(5, self->hit.call);
+	EXPECT_EQ(2, self->requests.trigger.early);
+}
+
+TEST_F(requests, recorder_that_cannot_look_does_not_poll_continuously)
+{
+	struct timespec time = { .tv_nsec = 0 };
+	struct pollfd event;
+
 	ready = POLLPRI;
 	failure = -1;
 	latest.count = 1;
 	EXPECT_FALSE(requests_next(&self->requests, &self->hit));
 	EXPECT_EQ(0, self->requests.trigger.calls);
+	EXPECT_EQ(&time, requests_event(&self->requests, &event, &time));
+	EXPECT_EQ(-1, event.fd);
 }
 
 /* Otherwise poll() would return immediately, again and again. */

@@ -63,10 +63,16 @@ bool requests_next(struct requests *requests, struct trigger_hit *hit)
 	struct trigger *trigger = &requests->trigger;
 	uint64_t more;
 
-	if (!is_asked(requests) || ioctl(requests->fd, SIFIVE_TRACE_IOC_REQUEST, &latest) ||
-	    latest.count == trigger->calls)
+	if (!is_asked(requests))
 		return false;
-	more = latest.count - trigger->calls;
+	requests->deaf = ioctl(requests->fd, SIFIVE_TRACE_IOC_REQUEST, &latest);
+	if (requests->deaf || !latest.count)
+		return false;
+	/* CONFIG resets the driver's count. */
+	if (latest.count <= requests->seen)
+		requests->seen = 0;
+	more = latest.count - requests->seen;
+	requests->seen = latest.count;
 	trigger->calls += more;
 	trigger->hits += more;
 	trigger->early += more - 1;

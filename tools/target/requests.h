@@ -14,11 +14,13 @@
  * @fd:		descriptor of the trace device to wait for requests, or -1
  * @deaf:	set if poll() would return an error immediately, for example because another user's
  *		capture is still in memory
+ * @seen:	number of requests of the current capture that were handled
  * @trigger:	the requests as calls to a function, each a trigger, for statistics
  */
 struct requests {
 	int		fd;
 	bool		deaf;
+	uint64_t	seen;
 	struct trigger	trigger;
 };
 

@@ -17,17 +17,17 @@
  * @size:	in: sizeof(struct sifive_trace_request), or less if the caller does not need the
  *		members that it leaves out
  * @flags:	in: 0 or SIFIVE_TRACE_REQUEST_LOOK
- * @count:	out: number of requests since the file was opened
- * @time:	out: time of the latest request in nanoseconds of CLOCK_MONOTONIC; unused if
- *		@count is 0
+ * @count:	out: number of requests since CONFIG
+ * @time:	out: time of the latest request in nanoseconds of CLOCK_MONOTONIC; 0 if @count is 0
  * @thread:	out: id of the thread that made the latest request, in the pid namespace of the
- *		process that called CONFIG, or 0 if it has no id there; unused if @count is 0
+ *		process that called CONFIG; 0 if it has no id there, or @count is 0
  * @reserved:	in: 0
  *
- * SIFIVE_TRACE_IOC_REQUEST, on any descriptor of the device. A request needs a running or paused
+ * SIFIVE_TRACE_IOC_REQUEST, on any descriptor of /dev/sifive-trace. A request needs a running or paused
  * capture. The caller must descend from the process that called CONFIG, or be that process, or call
  * on a descriptor that holds or has joined the session, or have CAP_PERFMON or CAP_SYS_ADMIN.
- * poll() of a file that may read the capture reports POLLPRI from a request until the file looks.
+ * poll() of such a descriptor, if it may read the capture, reports POLLPRI from a request until the
+ * descriptor's file looks.
  *
  * ENXIO: no capture is running. EPERM: the caller does not belong to the session, and capability
  * missing; with SIFIVE_TRACE_REQUEST_LOOK the descriptor may not read the capture.
