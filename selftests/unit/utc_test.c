@@ -221,6 +221,28 @@ TEST_F(command, what_cannot_be_converted_is_refused)
 	}
 }
 
+/* Readers of CTF reserve the word "clock", and accept few escape sequences. */
+TEST_F(command, ctf_metadata_is_readable)
+{
+	struct side side = usual();
+	uint64_t time[STEPS];
+
+	side.host = "a\\u0001b<\\\"\\\\";
+	make_trace(self, "trace.rtd", 40, NS_PER_SEC / 3, time);
+	write_side(&side);
+	run(self, "export -q --format ctf --clock utc -o ctf trace.rtd && cat ctf/metadata");
+	EXPECT_NE(NULL, strstr(self->out, "\n\tclock_accuracy = \"utc, within ")) {
+		TH_LOG("%s", self->out);
+	}
+	EXPECT_NE(NULL, strstr(self->out, "\n\thostname = \"a?b<\\\"\\\\\";\n")) {
+		TH_LOG("%s", self->out);
+	}
+	if (system("command -v babeltrace2 >/dev/null"))
+		SKIP(return, "no babeltrace2: install babeltrace2");
+	run(self, "--version >p; babeltrace2 ctf");
+	EXPECT_EQ(0, self->status) { TH_LOG("%s", self->err); }
+}
+
 /* Write two recordings with the same ids; the second one began three seconds later. */
 static void make_two(FIXTURE_DATA(command) *self)
 {

@@ -18,6 +18,7 @@
 #include "../command.h"
 #include "coverage.h"
 #include "export.h"
+#include "text.h"
 #include "tracks.h"
 
 #define MAGIC		0xc1fc1fc1u
@@ -349,6 +350,22 @@ static void put_class(struct export *export, struct output *out,
 	put_string(out, "\t};\n};\n\n");
 }
 
+/* Write the machine's name with the escape sequences \" and \\ only, which all readers accept. */
+static void put_host(struct output *out, const char *host)
+{
+	char text[STRING_MAX], *c;
+
+	snprintf(text, sizeof(text), "%s", host);
+	text_clean(text);
+	put_string(out, "\thostname = \"");
+	for (c = text; *c; c++) {
+		if (*c == '"' || *c == '\\')
+			put_char(out, '\\');
+		put_char(out, *c);
+	}
+	put_string(out, "\";\n");
+}
+
 static void put_metadata(struct export *export, struct output *out)
 {
 	const struct ctf *ctf = export->private;
@@ -371,12 +388,9 @@ static void put_metadata(struct export *export, struct output *out)
 	if (*coverage_text(&export->input, coverage))
 		put_format(out, "\tcoverage = \"%s\";\n", coverage);
 	if (utc)
-		put_format(out, "\tclock = \"utc, %s\";\n", accuracy);
-	if (utc && export->input.meta.host) {
-		put_string(out, "\thostname = ");
-		put_json(out, export->input.meta.host);
-		put_string(out, ";\n");
-	}
+		put_format(out, "\tclock_accuracy = \"utc, %s\";\n", accuracy);
+	if (utc && export->input.meta.host)
+		put_host(out, export->input.meta.host);
 	put_string(out, "};\n\n");
 	/* Viewers show traces on one time line if their clocks have the same origin. */
 	put_format(out, "clock {\n\tname = ticks;\n\tfreq = %" PRIu64 ";\n%s};\n\n",
