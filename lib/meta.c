@@ -298,9 +298,10 @@ PERF_LOCAL void put_coverage(FILE *file, const struct sifive_trace_sink *sink,
 		boolean(sink->flags & SIFIVE_TRACE_STATUS_FULL), sink->bytes, sink->buffer,
 		(unsigned long long)perf_session.device.ran, capture->counters_lost,
 		capture->pauses, capture->paused);
+	/* The reader takes an error of 0 as unknown. */
 	fprintf(file, ",\n\"clock_samples\":[{\"time\":%llu,\"ns\":%llu,\"within\":%llu},{\"time\":%llu,\"ns\":%llu,\"within\":%llu}]",
-		sink->start_time, sink->start_ns, sink->start_within,
-		sink->time, sink->time_ns, sink->time_within);
+		sink->start_time, sink->start_ns, sink->start_within + !sink->start_within,
+		sink->time, sink->time_ns, sink->time_within + !sink->time_within);
 }
 
 #ifdef PERF_MACHINE
@@ -308,15 +309,16 @@ PERF_LOCAL void put_coverage(FILE *file, const struct sifive_trace_sink *sink,
 PERF_LOCAL void put_utc(FILE *file, const struct sifive_trace_sink *sink)
 {
 	struct timespec date;
-	uint64_t ns, now = perf_device_now();
+	uint64_t ns, within, now = perf_device_now();
 
 	if (!sink->time_ns || clock_gettime(CLOCK_REALTIME, &date))
 		return;
+	within = perf_device_now() - now;
 	ns = (uint64_t)date.tv_sec * 1000000000 + (uint64_t)date.tv_nsec;
 	if (ns > now)
 		fprintf(file, ",\n\"utc\":{\"time\":%llu,\"ns\":%llu,\"within\":%llu}",
 			sink->time, sink->time_ns + (unsigned long long)(ns - now),
-			(unsigned long long)(perf_device_now() - now));
+			(unsigned long long)(within + !within));
 }
 #endif /* PERF_MACHINE */
 

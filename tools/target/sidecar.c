@@ -19,9 +19,10 @@
 #include "machine.h"
 #include "sidecar.h"
 
-/* Begins the part of the text that differs between the pieces of a recording. */
 /* Number of times to read the wall clock. */
 #define UTC_TRIES	8
+
+/* Begins the part of the text that differs between the pieces of a recording. */
 #define PIECE		",\n\"piece\":"
 
 /* Begins the coverage and losses, in this command's side-car files and in the library's. */
@@ -133,10 +134,11 @@ static void put_lost(int fd, const struct sifive_trace_status *status,
 	put_losses(&losses, status, machine_changed(status), out);
 }
 
+/* Write an error of 0, which coarse clocks report, as 1, because 0 stands for an unknown error. */
 static void put_sample(uint64_t time, uint64_t ns, uint64_t within, struct output *out)
 {
 	put_format(out, "{\"time\":%" PRIu64 ",\"ns\":%" PRIu64 ",\"within\":%" PRIu64 "}",
-		   time, ns, within);
+		   time, ns, within + !within);
 }
 
 static int64_t clock_now(clockid_t clock)
@@ -169,7 +171,8 @@ static void put_utc(const struct sifive_trace_sink *sink, struct output *out)
 	}
 	if (ns > 0)
 		put_format(out, "\"utc\":{\"time\":%" PRIu64 ",\"ns\":%" PRIu64 ",\"within\":%" PRId64 "},\n",
-			   (uint64_t)sink->time, (uint64_t)sink->time_ns + (uint64_t)ns, least);
+			   (uint64_t)sink->time, (uint64_t)sink->time_ns + (uint64_t)ns,
+			   least + !least);
 }
 
 /* Write the times at which data was lost. */
