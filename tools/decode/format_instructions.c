@@ -151,6 +151,7 @@ static void set_stamp(struct listing *listing, unsigned int src, unsigned int kn
 	uint64_t ns, hz;
 	char text[20 + 10 + TEXT_SPARE], *to = text;
 	char *line = listing->time;
+	size_t length, width;
 
 	if (known == listing->shown_known && time == listing->shown_time &&
 	    src == listing->shown_src && listing->time_length)
@@ -173,10 +174,12 @@ static void set_stamp(struct listing *listing, unsigned int src, unsigned int kn
 	} else {
 		to = text_number(to, time);
 	}
-	while (line < listing->time + TIME_WIDTH - (to - text))
+	length = (size_t)(to - text);
+	for (width = input_is_utc(listing->input) ? INPUT_UTC_WIDTH : TIME_WIDTH; width > length;
+	     width--)
 		*line++ = ' ';
-	memcpy(line, text, (size_t)(to - text));
-	line += to - text;
+	memcpy(line, text, length);
+	line += length;
 	memcpy(line, " [", 2);
 	line = text_number(line + 2, src);
 	*line++ = ']';
