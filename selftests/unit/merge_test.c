@@ -98,9 +98,9 @@ TEST_F(command, dates_refer_to_one_clock)
 	struct sinks sinks;
 
 	make_sinks(&sinks, false);
-	/* Two seconds after START, by either clock. */
-	a.more = ",\"host\":\"h\",\"utc\":{\"time\":20001277,\"ns\":2000000000000000000}";
-	b.more = ",\"host\":\"h\",\"utc\":{\"time\":20000700,\"ns\":2000000000000020000}";
+	/* At STOP, by either clock. */
+	a.more = ",\"host\":\"h\",\"utc\":{\"time\":100001277,\"ns\":2000000008000000000}";
+	b.more = ",\"host\":\"h\",\"utc\":{\"time\":100000700,\"ns\":2000000008000020000}";
 	a.coverage = "{\"bytes\":1,\"run_ns\":10000000000}";
 	b.coverage = a.coverage;
 	write_meta(&a);
@@ -128,7 +128,9 @@ TEST_F(command, drift_is_corrected_after_merging)
 	a.stop += 10000;
 	b.stop += 10000;
 	a.more = ",\"host\":\"h\",\"utc\":{\"time\":100011277,\"ns\":2000000000000000000,\"within\":7}";
-	b.more = ",\"host\":\"h\"";
+	b.more = ",\"host\":\"h\",\"utc_start\":{\"time\":1,\"ns\":1,\"within\":1}";
+	a.coverage = "{\"bytes\":1,\"run_ns\":10000000000}";
+	b.coverage = a.coverage;
 	write_meta(&a);
 	write_meta(&b);
 	run(self, "decode --csv --clock utc a.rtd | grep -E '^[0-9]+,0,' | cut -d, -f1");
@@ -137,9 +139,16 @@ TEST_F(command, drift_is_corrected_after_merging)
 	EXPECT_NE(NULL, strstr(self->err, "within 107.000 ns of the machine's clock at the start and 57.000 ns at the end; a drift of +100.000 ppm"));
 	run(self, "decode --csv --clock utc a.rtd b.rtd | grep -E '^[0-9]+,0,' | cut -d, -f1");
 	EXPECT_STREQ(first, self->out);
-	EXPECT_NE(NULL, strstr(self->err, "within 107.000 ns of the machine's clock at the start and 57.000 ns at the end; a drift of +100.000 ppm")) {
+	/* The clocks of the two traces agree within 402 ns. */
+	EXPECT_NE(NULL, strstr(self->err, "within 509.000 ns of the machine's clock at the start and 459.000 ns at the end; a drift of +100.000 ppm")) {
 		TH_LOG("%s", self->err);
 	}
+	/* Nothing remains of a wall clock that contradicts the readings. */
+	a.more = ",\"host\":\"h\",\"utc\":{\"time\":100011276,\"ns\":2000000000000000000,\"within\":7}";
+	write_meta(&a);
+	run(self, "merge -o m.rtd a.rtd b.rtd && cat m.rtd.meta");
+	EXPECT_EQ(0, self->status);
+	EXPECT_EQ(NULL, strstr(self->out, "\"utc")) { TH_LOG("%s", self->out); }
 	free_sinks(&sinks);
 }
 

@@ -14,7 +14,7 @@
 #define GAIN		200000ull
 #define STEPS		4
 
-/* A side-car file of a recording of two seconds; @more is further members. */
+/* A side-car file of a recording of two seconds; members in @more replace the usual ones. */
 struct side {
 	const char		*path;
 	const char		*host;
@@ -91,7 +91,7 @@ TEST_F(command, times_are_between_the_readings_of_the_clocks)
 	write_side(&side);
 	run(self, "decode --clock utc trace.rtd");
 	EXPECT_EQ(0, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "within 340.000 ns of the machine's clock at the start and 240.000 ns at the end; a drift of +100.000 ppm against it is corrected")) {
+	EXPECT_NE(NULL, strstr(self->err, "within 340.000 ns of the machine's clock at the start and 240.000 ns at the end; a drift of +100.000 ppm (within 0.251 ppm) against it is corrected")) {
 		TH_LOG("%s", self->err);
 	}
 	for (i = 0; i < STEPS; i++) {
@@ -191,6 +191,7 @@ TEST_F(command, what_cannot_be_converted_is_refused)
 		{ "replay --clock utc --meta none trace.rtd", "does not contain the machine's clock", 3 },
 		{ "replay --clock utc --meta none.meta trace.rtd", "does not contain the machine's clock", 3 },
 		{ "replay --clock utc --ts-hz 3000000000 trace.rtd", "clock_samples contradict", 3 },
+		{ "replay --clock utc --ts-hz 1010000000 trace.rtd", "clock_samples contradict", 3 },
 		{ "export --clock utc --format html -o p trace.rtd", "not to html", 2 },
 		{ "export --clock utc --format csv trace.rtd", "rows of csv always contain", 2 },
 		{ "decode --clock utc --format perf -o p trace.rtd", "no wall-clock times", 2 },
@@ -218,6 +219,128 @@ TEST_F(command, what_cannot_be_converted_is_refused)
 	EXPECT_EQ(0, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "of unknown accuracy; drift is not corrected")) {
 		TH_LOG("%s", self->err);
+	}
+}
+
+#define UTC(time, ns)	",\"utc\":{\"time\":" #time ",\"ns\":" #ns ",\"within\":40}"
+#define SAMPLES(start, first, stop, last)						\
+	",\"clock_samples\":[{\"time\":" #start ",\"ns\":" #first ",\"within\":300},"	\
+	"{\"time\":" #stop ",\"ns\":" #last ",\"within\":200}]"
+#define RUN(ns)		",\"coverage\":{\"run_ns\":" #ns "}"
+
+/* Side-car files that do not determine the wall-clock time of every record are refused. */
+TEST_F(command, incomplete_and_contradictory_readings_are_refused)
+{
+	static const struct {
+		const char *more, *message;
+	} refused[] = {
+		/* As written when a recording begins, for a recorder that is killed. */
+		{ UTC(2001000, 1790000000001000000) SAMPLES(1000, 5000000000, 2001000, 5002000000)
+		  RUN(0), "the length of the recording is unknown" },
+		{ SAMPLES(1000, 7000000000, 2000201000, 7000000000), "contradict each other" },
+		{ SAMPLES(1000, 7000000000, 2000201000, 5000000000), "contradict each other" },
+		{ SAMPLES(1000, 5000000000, 2000201001, 7000000000), "contradict each other" },
+		{ UTC(2000201000, 2000000000), "began before 1970" },
+		{ UTC(2000201000, 9223372036854775808), "after the year 2262" },
+		/* The trace's last record is one second after its first record. */
+		{ ",\"clock_samples\":[]" RUN(900000000), "more than the length of the recording" },
+	};
+	struct side side = usual();
+	uint64_t time[STEPS];
+	unsigned int i;
+
+	make_trace(self, "trace.rtd", 40, NS_PER_SEC / 3, time);
+	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		side.more = refused[i].more;
+		write_side(&side);
+		run(self, "decode --csv --clock utc trace.rtd");
+		EXPECT_EQ(3, self->status) { TH_LOG("%u: %s", i, self->out); }
+		EXPECT_NE(NULL, strstr(self->err, refused[i].message)) {
+			TH_LOG("%u: %s", i, self->err);
+		}
+	}
+	/* Times of a machine whose clock was not set are after 1970, without readings, too. */
+	side.more = ",\"clock_samples\":[]" UTC(2000201000, 2000000001);
+	write_side(&side);
+	run(self, "decode -q --csv --clock utc trace.rtd | sed -n 2p");
+	EXPECT_EQ(0, self->status);
+	EXPECT_EQ(0, strncmp(self->out, "333133", 6)) { TH_LOG("%s", self->out); }
+}
+
+/* All times can be converted: those of 64 bits, too. */
+TEST_F(command, wide_timestamps_are_converted)
+{
+	struct side side = usual();
+	uint64_t time[STEPS];
+	char text[64];
+
+	side.width = 64;
+	make_trace(self, "trace.rtd", 64, NS_PER_SEC / 3, time);
+	side.more = ",\"clock_samples\":[]";
+	for (unsigned int i = 0; i < 2; i++, side.more = "") {
+		write_side(&side);
+		run(self, "decode -q --csv --clock utc trace.rtd");
+		EXPECT_EQ(0, self->status) { TH_LOG("%s", self->err); }
+		snprintf(text, sizeof(text), "\n%llu,0,6,",
+			 i ? expected(time[3]) : DATE + time[3] - STARTED - GAIN);
+		EXPECT_NE(NULL, strstr(self->out, text)) { TH_LOG("%s: %s", text, self->out); }
+	}
+}
+
+/* A difference that the errors of the readings explain is not a drift. */
+TEST_F(command, small_drift_is_not_corrected)
+{
+	static const struct {
+		unsigned long long gain;
+		const char *message;
+	} gains[] = {
+		{ 502, "and 742.000 ns at the end; drift is too small to measure, and not corrected" },
+		{ 0, "and 240.000 ns at the end; drift is too small to measure, and not corrected" },
+		{ 600, "and 240.000 ns at the end; a drift of +0.300 ppm (within 0.251 ppm) against it is corrected" },
+	};
+	struct side side = usual();
+	uint64_t time[STEPS];
+	unsigned int i;
+
+	make_trace(self, "trace.rtd", 40, NS_PER_SEC / 3, time);
+	for (i = 0; i < sizeof(gains) / sizeof(gains[0]); i++) {
+		side.ticks = 2 * NS_PER_SEC + gains[i].gain;
+		write_side(&side);
+		run(self, "decode --csv --clock utc trace.rtd");
+		EXPECT_NE(NULL, strstr(self->err, gains[i].message)) {
+			TH_LOG("%u: %s", i, self->err);
+		}
+	}
+}
+
+/* The accuracy is known only if the errors of all readings are. */
+TEST_F(command, accuracy_needs_all_errors)
+{
+	static const struct {
+		const char *more, *message;
+	} files[] = {
+		{ ",\"utc\":{\"time\":2000201000,\"ns\":1790000002000000000}",
+		  "of unknown accuracy; a drift of +100.000 ppm (within 0.251 ppm)" },
+		{ ",\"clock_samples\":[{\"time\":1000,\"ns\":5000000000},"
+		  "{\"time\":2000201000,\"ns\":7000000000,\"within\":200}]",
+		  "of unknown accuracy; drift is not corrected" },
+		/* Errors are added without overflow. */
+		{ ",\"utc\":{\"time\":2000201000,\"ns\":1790000002000000000,\"within\":18446744073709551600}",
+		  "within 18446744073.710 s of the machine's clock at the start and 18446744073.710 s" },
+	};
+	struct side side = usual();
+	uint64_t time[STEPS];
+	unsigned int i;
+
+	make_trace(self, "trace.rtd", 40, NS_PER_SEC / 3, time);
+	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		side.more = files[i].more;
+		write_side(&side);
+		run(self, "decode --csv --clock utc trace.rtd");
+		EXPECT_EQ(0, self->status);
+		EXPECT_NE(NULL, strstr(self->err, files[i].message)) {
+			TH_LOG("%u: %s", i, self->err);
+		}
 	}
 }
 

@@ -291,6 +291,9 @@ static void end_event(struct export *export, struct event *event, struct track *
 {
 	uint64_t at = export_time(export, now);
 
+	/* After damage, wall-clock times may wrap. */
+	if (at < track->at)
+		at = track->at;
 	event->packet.has_timestamp = true;
 	event->packet.timestamp = at - track->at;
 	track->at = at;

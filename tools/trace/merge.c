@@ -18,6 +18,7 @@
 #include "merge.h"
 #include "output.h"
 #include "progress.h"
+#include "utc.h"
 
 /* Largest plausible drift: the rate of a clock is wrong by at most one part in DRIFT. */
 #define DRIFT		1000
@@ -183,7 +184,8 @@ static int set_clocks(struct merge *merge)
 			merge->within = within;
 	}
 	/* Each of two clocks may be wrong by this much, plus one tick. */
-	merge->within = 2 * (merge->within + tick);
+	merge->within = utc_add(merge->within, tick);
+	merge->within = utc_add(merge->within, merge->within);
 	return 0;
 }
 

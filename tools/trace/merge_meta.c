@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "merge.h"
+#include "utc.h"
 
 /* All sinks of a capture start within this many nanoseconds, even on a busy machine. */
 #define START_NS	NS_PER_SEC
@@ -250,30 +251,47 @@ static void merge_coverage(const struct merge *merge, struct json_object *to)
 	json_object_object_del(to, "missing");
 }
 
+/* Add a reading of the clocks with this error, or 0 if the error is unknown. */
+static void add_reading(struct json_object *to, const char *key, uint64_t time, uint64_t ns,
+			uint64_t within)
+{
+	struct json_object *reading = json_object_new_object();
+
+	add(reading, "time", json_object_new_uint64(time));
+	add(reading, "ns", json_object_new_uint64(ns));
+	if (within)
+		add(reading, "within", json_object_new_uint64(within));
+	add(to, key, reading);
+}
+
+/* Return the error of a time of any trace at one of the base's readings. */
+static uint64_t error_of(const struct merge *merge, const struct sample *reading)
+{
+	const uint64_t own = utc_add(reading->within, merge->base->meta.utc.within);
+
+	return merge->inputs > 1 ? utc_add(own, merge->within) : own;
+}
+
 /*
  * Use "utc" of the base, to whose clock all times are converted, and also the wall clock at START, so
- * that drift can be corrected. clock_samples are not kept: other sinks have times outside them.
+ * that drift can be corrected. clock_samples are not kept: other sinks have times outside them. The
+ * errors include those of converting the other traces' times.
  */
 static void merge_utc(const struct merge *merge, struct json_object *to)
 {
 	const struct input *base = merge->base;
 	const struct meta_utc *date = &base->meta.utc;
 	const uint64_t length = base->stop.ns - base->start.ns;
-	struct json_object *utc, *start;
+	const bool known = date->within && base->start.within && base->stop.within;
 
-	if (!json_object_object_get_ex(base->json, "utc", &utc)) {
-		json_object_object_del(to, "utc");
+	json_object_object_del(to, "utc");
+	json_object_object_del(to, "utc_start");
+	/* Without run_ns, the second reading may have been at START. */
+	if (!base->meta.coverage.run_ns || date->time != base->stop.time || date->ns <= length)
 		return;
-	}
-	add(to, "utc", json_object_get(utc));
-	if (date->time != base->stop.time || date->ns <= length)
-		return;
-	add(utc, "within", json_object_new_uint64(base->stop.within + date->within));
-	start = json_object_new_object();
-	add(start, "time", json_object_new_uint64(base->start.time));
-	add(start, "ns", json_object_new_uint64(date->ns - length));
-	add(start, "within", json_object_new_uint64(base->start.within + date->within));
-	add(to, "utc_start", start);
+	add_reading(to, "utc", date->time, date->ns, known ? error_of(merge, &base->stop) : 0);
+	add_reading(to, "utc_start", base->start.time, date->ns - length,
+		    known ? error_of(merge, &base->start) : 0);
 }
 
 /*

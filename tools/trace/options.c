@@ -405,8 +405,9 @@ uint64_t input_time(const struct input *input, uint64_t *time)
 {
 	if (!input_is_utc(input))
 		return input->hz;
+	/* input_open() has refused a trace whose times cannot be converted. */
 	if (!utc_time(&input->utc, *time, time))
-		*time = 0;
+		abort();
 	return UTC_NS_PER_SEC;
 }
 

@@ -396,6 +396,11 @@ int input_summary(const struct input *input, enum input_reads reads)
 			report("%s: %" PRIu64 " record%s left out: no header, or addresses lost",
 			       input->options->path, COUNT(stats->unaddressed));
 	}
+	if (input_is_utc(input) && stats->timed && stats->last - stats->first > input->utc.most) {
+		report("%s: its times span more than the length of the recording (run_ns in its side-car file): wall-clock times are wrong",
+		       input->options->path);
+		return EXIT_UNREADABLE;
+	}
 	if (reads == INPUT_FLOW && !stats->branches)
 		return no_flow(input, stats);
 	if (is_empty(stats, reads))
