@@ -122,6 +122,28 @@ static bool in_order(const char *out, const char * const *text, size_t count)
 	return true;
 }
 
+/* The times before all lines are equally wide, known or not. */
+TEST_F(command, wall_clock_times_are_aligned)
+{
+	static const char meta[] =
+		"{\"version\":1,\"ts_hz\":1000000000,\"channel\":6,\"instruction\":{\"calls\":\"user\"},"
+		"\"threads\":[{\"channel\":6,\"pid\":71,\"tid\":71,\"name\":\"t\"}],\"coverage\":{\"run_ns\":5000},"
+		"\"utc\":{\"time\":5000,\"ns\":1790000000000000000}}";
+	unsigned int lines = 0;
+	const char *line;
+
+	run_main(self);
+	write_file("t.meta", meta, strlen(meta));
+	run(self, "decode --format instructions --clock utc " READ);
+	ASSERT_EQ(0, self->status) { TH_LOG("%s", self->err); }
+	EXPECT_NE(NULL, strstr(self->out, " 1789999999.99999"));
+	for (line = strtok(self->out, "\n"); line; line = strtok(NULL, "\n")) {
+		EXPECT_EQ(line + 21, strstr(line, " [0]")) { TH_LOG("%s", line); }
+		lines++;
+	}
+	EXPECT_LT(10, lines);
+}
+
 #define IN_ORDER(out, ...) \
 	in_order(out, (const char * const []){ __VA_ARGS__ }, \
 		 sizeof((const char * const []){ __VA_ARGS__ }) / sizeof(const char *))
