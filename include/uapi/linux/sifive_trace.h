@@ -421,9 +421,9 @@ struct sifive_trace_thread {
  * @flags:	in: SIFIVE_TRACE_SAMPLING_*
  * @channel:	in: stimulus register only for these records, one of CONFIG's
  * @count_type:	in: SIFIVE_TRACE_SAMPLING_RAW, _DELTA or _XOR
- * @interval:	in: nanoseconds of running time between records; smaller values are raised to 100000;
- *		0 = sample on @period, or not at all if @period is also 0. out: the interval in
- *		effect
+ * @interval:	in: nanoseconds of running time between records; smaller values are raised to
+ *		100000; 0 = sample on @period, or not at all if @period is also 0. out: the interval
+ *		in effect
  * @period:	in: events between records; smaller values are raised to 10000, or to 1000 if the
  *		event counts in user mode only; 0 = sample on @interval. out: the period in effect
  * @event:	in: the event for @period

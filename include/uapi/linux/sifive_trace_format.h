@@ -33,7 +33,7 @@
 #define SIFIVE_TRACE_SWITCH_CALL		0x03	/* the running thread makes a system call */
 #define SIFIVE_TRACE_SWITCH_RETURN		0x04	/* its system call returns */
 #define SIFIVE_TRACE_SWITCH_FAULT		0x05	/* the running thread took a page fault */
-#define SIFIVE_TRACE_SWITCH_END			0x10	/* recording ends; id 0: no recorded thread runs */
+#define SIFIVE_TRACE_SWITCH_END			0x10	/* recording ends; id 0: no thread runs */
 #define SIFIVE_TRACE_SWITCH_PREEMPTED		0x11	/* the thread could have continued to run */
 #define SIFIVE_TRACE_SWITCH_SLEEPS		0x12
 #define SIFIVE_TRACE_SWITCH_UNINTERRUPTIBLE	0x13
