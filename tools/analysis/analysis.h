@@ -338,7 +338,7 @@ struct analysis *analysis_new(const struct meta *meta, struct symbols *symbols,
 /**
  * analysis_limit() - apply the user's selection; call this before analysis_run()
  * @input:	the user's options: a time range, in which each thread is shown from its first
- *		record to its last; and, for a trace that contains instruction trace, whether to show the
+ *		record to its last; and, for a trace with an instruction trace, whether to show the
  *		calls found in records rather than those found in instruction trace
  */
 void analysis_limit(struct analysis *analysis, const struct input *input);

@@ -95,8 +95,8 @@ void clocks_break(struct clocks *clocks, const struct nexus *nexus, int src, uin
  * change. All times since then are marked as inferred, and the bit is corrected from the message
  * for which the resulting time steps are shortest.
  *
- * Messages from the source may be missing where its times become doubtful, so a gap is queued before
- * the first doubtful time if the queue has room.
+ * Messages from the source may be missing where its times become doubtful, so a gap is queued
+ * before the first doubtful time if the queue has room.
  */
 void clocks_correct(struct clocks *clocks, struct nexus *nexus, struct nexus_message *message);
 

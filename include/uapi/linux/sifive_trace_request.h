@@ -24,8 +24,9 @@
  * @reserved:	in: 0
  *
  * SIFIVE_TRACE_IOC_REQUEST, on any descriptor of /dev/sifive-trace. A request needs a running or
- * paused capture. The caller must descend from the process that called CONFIG, or be that process, or call
- * on a descriptor that holds or has joined the session, or have CAP_PERFMON or CAP_SYS_ADMIN.
+ * paused capture. The caller must descend from the process that called CONFIG, or be that process,
+ * or call on a descriptor that holds or has joined the session, or have CAP_PERFMON or
+ * CAP_SYS_ADMIN.
  * poll() of such a descriptor, if it may read the capture, reports POLLPRI from a request until the
  * descriptor's file looks.
  *
