@@ -131,6 +131,24 @@ TEST_F(command, firmware_does_not_end_a_switch)
 		TH_LOG("%s", self->out);
 }
 
+/* The firmware interrupts the driver between the names of the thread and of the next thread. */
+TEST_F(command, firmware_does_not_begin_the_next_thread)
+{
+	run_first(&self->gen);
+	begin(&self->gen, KERNEL + PROBED + 4);
+	context(&self->gen, 71);
+	indirect(&self->gen, 1, 0, FIRMWARE);
+	indirect(&self->gen, 0, 8, KERNEL + PROBED + 4);
+	context(&self->gen, 72);
+	indirect(&self->gen, 0, 4, KERNEL + SCHEDULE + 4);
+	indirect(&self->gen, 0, 6, KERNEL + FORK);
+	run_second(&self->gen);
+	print_kernel(self, SIDE_CAR("\"kernel\""));
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, "thread 71;schedule;__switch_to 1\n"))
+		TH_LOG("%s", self->out);
+}
+
 /* No Sync message has confirmed thread 71's last instructions on source 0. */
 TEST_F(command, thread_leaves_a_source_before_it_continues_on_another)
 {

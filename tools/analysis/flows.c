@@ -686,13 +686,7 @@ static void on_event(void *context, const struct flow_place *place,
 		on_trap(flows, track, place, event->address);
 		break;
 	case FLOW_LOST:
-		track->away = true;
-		/*
-		 * After the firmware or an untraced part, the kernel continues where it was
-		 * interrupted.
-		 */
-		if (event->reason != FLOW_GAP_NO_CODE && event->reason != FLOW_GAP_LEFT_OUT)
-			owners_skipped(flows, track);
+		owners_lost(flows, track, event);
 		on_lost(flows, track, place, event);
 		/*
 		 * Code that is not in any file may belong to a trap handler, which does not change

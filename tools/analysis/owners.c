@@ -104,3 +104,23 @@ void owners_skipped(struct flows *flows, struct track *track)
 	begin(flows, track, track->next);
 	track->lost = true;
 }
+
+/*
+ * Return whether the missing instructions are those of the firmware or a program. With
+ * --calls=user, they may also be the kernel's, but then no switch is shown.
+ */
+static bool outside_kernel(const struct flow_event *event)
+{
+	return event->reason == FLOW_GAP_LEFT_OUT ||
+	       (event->reason == FLOW_GAP_NO_CODE && event->known &&
+		!code_is_kernel(event->address));
+}
+
+void owners_lost(struct flows *flows, struct track *track, const struct flow_event *event)
+{
+	/* After the firmware or an omitted part, the kernel continues the switch. */
+	if (!outside_kernel(event))
+		track->away = true;
+	if (event->reason != FLOW_GAP_NO_CODE && event->reason != FLOW_GAP_LEFT_OUT)
+		owners_skipped(flows, track);
+}

@@ -66,7 +66,7 @@ struct function {
  * @resume:	the next instruction need not follow from the latest instruction
  * @lost:	instructions before the next instruction are missing
  * @trapped:	set if this code is a trap handler
- * @away:	the code since the latest event is missing or omitted
+ * @away:	the code since the latest event is missing, and may be the kernel's
  * @switches:	the kernel has named the thread to which it will switch, @next
  * @gap:	instructions are missing up to the next instruction
  * @ran:	number of instructions in the function at @within to pass on
@@ -143,6 +143,9 @@ void owners_switched(struct flows *flows, struct track *track, const struct flow
  * If a switch is due, it takes effect immediately, and the thread's next call is marked.
  */
 void owners_skipped(struct flows *flows, struct track *track);
+
+/** owners_lost() - record that instructions are missing from here on, for the reason in @event */
+void owners_lost(struct flows *flows, struct track *track, const struct flow_event *event);
 
 /** flows_leave() - end the running thread's calls until only @depth of them are open */
 void flows_leave(struct flows *flows, struct track *track, const struct flow_place *place,
