@@ -22,7 +22,7 @@ run earlier sifive-trace record -o earlier.rtd $p/dates
 run later sifive-trace record -o later.rtd $p/dates
 run shares sifive-trace record -C 0 -b 1M --on-full wait --rotate 256k -o shares.rtd $p/pieces 1 shares
 run drops sifive-trace record -C 0 -b 1M --on-full drop --rotate 128k -o drops.rtd $p/pieces 64 stops
-(until [ -s interrupted.0.rtd.2 ]; do sleep 0.1; done; kill -INT -$(pidof sifive-trace)) &
+(until [ -s interrupted.0.rtd.2 ] && [ -s interrupted.1.rtd.2 ]; do sleep 0.1; done; kill -INT -$(pidof sifive-trace)) &
 run interrupted setsid sifive-trace record -b 2M --on-full wait --rotate 64k -o interrupted.rtd $p/soak 1000
 '
 
