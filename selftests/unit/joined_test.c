@@ -163,6 +163,31 @@ TEST_F(command, records_are_shown_among_the_instructions)
 	EXPECT_EQ(NULL, strstr(self->out, "record"));
 }
 
+/* Without a side-car file, the records are not yet known to be within instruction trace. */
+TEST_F(command, records_before_the_flow_name_the_same_counters)
+{
+	const uint64_t both[] = { CODE, ELSEWHERE };
+	const uint64_t counts[] = { 1000, 2000 };
+	struct gen_stream stream;
+
+	gen_free(&self->gen);
+	gen_init(&self->gen, 1, 40);
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&stream, &self->gen, 1, 6, 0, 2, 64);
+	gen_header(&stream);
+	gen_record(&stream, 2, both, counts);
+	gen_record(&stream, 2, both, counts);
+	resume(&self->gen, 0, CODE);
+	indirect(&self->gen, 0, 6, PLAIN + 4);
+	gen_record(&stream, 2, both, counts);
+	gen_record(&stream, 2, both, (const uint64_t[]){ 1007, 2003 });
+	stop(&self->gen, 0, 0);
+	save(self, "t");
+	run(self, "export --format csv " LOUD);
+	EXPECT_NE(NULL, strstr(self->err, "such as cycles: they have no column"))
+		TH_LOG("%s", self->err);
+}
+
 TEST_F(command, replay_shows_records_among_the_calls)
 {
 	run_main(self);

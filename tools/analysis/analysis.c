@@ -584,6 +584,7 @@ static void begin_flows(struct analysis *analysis)
 	analysis->joins = true;
 	analysis->charged = 0;
 	order_flush(analysis->order);
+	counting_restart(analysis);
 	for (i = 0; i < threads_count(analysis->threads); i++)
 		if (threads_get(analysis->threads, i)->state)
 			calls_end(analysis, threads_get(analysis->threads, i)->state);

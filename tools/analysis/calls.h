@@ -193,6 +193,9 @@ static inline struct stream *counting_stream(struct analysis *analysis, struct c
 	return counting_new_stream(analysis, counters, record);
 }
 
+/** counting_restart() - assign columns to each stream's counters again, from its next record on */
+void counting_restart(struct analysis *analysis);
+
 /**
  * counting_gap() - record that messages from source @src, or from any source if @src is -1, may be
  * missing

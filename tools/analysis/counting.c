@@ -65,6 +65,16 @@ struct stream *counting_new_stream(struct analysis *analysis, struct counters *c
 	return stream;
 }
 
+void counting_restart(struct analysis *analysis)
+{
+	unsigned int src, channel;
+
+	for (src = 0; src < PERFREC_SOURCES; src++)
+		for (channel = 0; channel < PERFREC_CHANNELS; channel++)
+			if (analysis->stream[src][channel])
+				analysis->stream[src][channel]->serial = UINT32_MAX;
+}
+
 struct analysis_thread *counting_sampler(struct analysis *analysis, struct stream *stream,
 					 const struct perfrec_record *record)
 {
