@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Records the callers of sampled code. The driver finds them with frame pointers, or records
- * registers and a copy of the stack, from which a reader finds them with unwind tables. A
+ * registers and a copy of the stack, so that a reader can find the callers with unwind tables. A
  * function's frame pointer is the value of the stack pointer at the call. The function saves the
  * return address just below that position, and the caller's frame pointer below the return address.
  * A leaf function saves only the frame pointer. Only the reader, which has the programs, can tell
@@ -254,7 +254,7 @@ static void record_stack(const struct sft_stream *s, const struct pt_regs *regs,
 }
 
 /*
- * Write the data about the sampled thread that the setting's @flags request. Called before a sample
+ * Write the data that the setting's @flags request about the sampled thread. Called before a sample
  * is written. @at: registers at the interruption; @regs: the thread's user-mode registers, or NULL
  * if it has none. Returns the address of the sample.
  */

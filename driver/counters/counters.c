@@ -129,8 +129,8 @@ static void note_here(void *arg)
 /*
  * Return whether a counter is still running undisturbed. A counter that another user has restarted
  * is below its last value, or above that value by about half the counter's range, because perf
- * starts counters there. Firmware counters are only read: sft_sbi_runs() does not work for them,
- * because OpenSBI does not refuse to start one that is running.
+ * starts counters at half their range. Firmware counters are only read: sft_sbi_runs() does not
+ * work for them, because OpenSBI accepts a request to start one that is already running.
  */
 static void check_here(void *arg)
 {

@@ -54,7 +54,7 @@ struct sft_counter {
  * @cpus:	CPUs on which the session has counters
  * @per_thread:	joined threads have per-thread counts
  * @mask:	user-visible counters: bit n is counter n, bit 1 the timestamp
- * @sampled:	mask with the bit of the event that only samples count, or 0 if there is none
+ * @sampled:	mask with the bit of the event left to sampling, or 0 if there is none
  * @firmware:	mask of the firmware counters, which have no CSR
  * @index:	SBI index of each firmware counter, by counter
  * @lost:	mask of the counters that have stopped counting on some CPU
@@ -368,8 +368,8 @@ void sft_sampling_status(struct sifive_trace_status *status);
 void sft_sampling_exit(void);
 
 /*
- * Return whether the kernel may store to an encoder whose stream ends in @owner's sink: not if the
- * sink is full or has failed, or if stores to the sink must wait.
+ * Return whether the kernel may store to an encoder whose stream ends in @owner's sink. It must
+ * not if the sink is full or has failed, or if stores to the sink must wait.
  */
 static inline bool sft_sampling_has_room(const struct sft_encoder *e,
 					 const struct sft_component *owner)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Page faults. perf's software events report the faults that the kernel has handled; a major fault
- * required a disk read. Each CPU has one event for minor faults and one for major faults. perf
- * takes its own locks and the CPU hotplug lock when it creates or releases events. The driver
- * therefore creates and releases them without the system's lock, and after a CPU has come online
- * rather than during its hotplug.
+ * is one that required a disk read. Each CPU has one event for minor faults and one for major
+ * faults. perf takes its own locks and the CPU hotplug lock when it creates or releases events. The
+ * driver therefore creates and releases them without the system's lock, and after a CPU has come
+ * online rather than during its hotplug.
  */
 
 #include <linux/cpu.h>
@@ -124,8 +124,8 @@ int sft_faults_add(perf_overflow_handler_t handler, struct sft_why *why)
 }
 
 /*
- * Release the events that no session needs; @wanted is called with the system locked. Called
- * without the system's lock.
+ * Release the events that no session needs. Called without the system's lock; calls @wanted with
+ * the lock held.
  */
 void sft_faults_remove(bool (*wanted)(void))
 {

@@ -17,7 +17,7 @@ bool sft_sbi_available(void)
 	return !sbi_spec_is_0_1() && sbi_probe_extension(SBI_EXT_PMU) > 0;
 }
 
-/* Upper bound of the counter indexes; SBI allows at most 64 here. */
+/* Upper bound of the counter indexes. The kernel's driver also uses at most 64 counters. */
 unsigned int sft_sbi_counters(void)
 {
 	struct sbiret ret = sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_NUM_COUNTERS,

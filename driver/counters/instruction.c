@@ -50,7 +50,8 @@ static bool is_wanted(struct task_struct *task)
 }
 
 /*
- * Called before this hart switches from thread @now, or 0 if that thread is not traced, to @task.
+ * Called before this hart switches to @task. @now: id of the thread that runs until then, or 0 if
+ * that thread is not traced.
  */
 static void trace(struct hart *h, pid_t now, struct task_struct *task)
 {

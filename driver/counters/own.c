@@ -24,7 +24,7 @@
  * struct own - the counts of one thread
  * @node:	entry in a hash list or the free list of the table
  * @task:	the thread; only compared, never dereferenced
- * @started:	start time of the thread, which identifies it because @task may be reused
+ * @started:	start time, which identifies the thread because @task may be reused
  * @count:	counts since its last sample, by counter
  */
 struct own {
@@ -128,7 +128,7 @@ static void forget(const struct task_struct *task)
 	raw_spin_unlock(&table->lock);
 }
 
-/* Add the counters' increments to @own, or discard them if it is NULL. */
+/* Add the counters' increments to @own, or discard them if @own is NULL. */
 static void settle(struct here *h, struct own *own)
 {
 	unsigned int n;

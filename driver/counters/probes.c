@@ -70,8 +70,8 @@ int sft_probes_add(struct sft_probe *probe, unsigned int count, struct sft_why *
 }
 
 /*
- * Called by START with the system locked: check that all probes are registered. If a probe is not
- * registered, another thread's @call has stored a setting, but has not registered its probes yet.
+ * Called by START with the system locked: check that all probes are registered. An unregistered
+ * probe means that another thread's @call has stored a setting, but not registered its probes yet.
  */
 int sft_probes_check(const struct sft_probe *probe, unsigned int count, const char *call,
 		     struct sft_why *why)
@@ -86,8 +86,8 @@ int sft_probes_check(const struct sft_probe *probe, unsigned int count, const ch
 }
 
 /*
- * Remove probes that no user needs; @wanted is called with the system locked.
- * Called without the system's lock.
+ * Remove probes that no user needs. Called without the system's lock; calls @wanted with the
+ * lock held.
  */
 void sft_probes_remove(struct sft_probe *probe, unsigned int count, bool (*wanted)(void))
 {

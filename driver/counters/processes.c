@@ -20,7 +20,7 @@
 #define BUCKET		16
 #define BUCKET_BITS	9
 
-/* Maximum number of references to ended processes that have not been released yet. */
+/* Maximum number of unreleased references to ended processes. */
 #define ENDED		64
 
 /* Replaced entries, kept because the last put_pid() may sleep, which a probe must not do. */
@@ -217,7 +217,7 @@ int sft_processes_own(struct sft_processes *set, const struct sft_pids *processe
 	return 0;
 }
 
-/* Empty the set while a probe may still read it. */
+/* Empty the set, which a probe may still be reading. */
 void sft_processes_forget(struct sft_processes *set)
 {
 	struct pid **entry = set->entry, *first = set->first;
@@ -232,7 +232,7 @@ void sft_processes_forget(struct sft_processes *set)
 	free_entries(entry);
 }
 
-/* No probe that could replace an entry remains. */
+/* Called when no probe that could replace an entry remains. */
 void sft_processes_flush(void)
 {
 	flush_work(&put_work);

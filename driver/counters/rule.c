@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The kernel's own setting for user-mode access, kernel.perf_user_access. No exported function
- * returns it, but each hardware event contains the value that was set when it was created.
+ * returns it, but each hardware event contains the setting's value when the event was created.
  */
 
 #include <linux/cpumask.h>

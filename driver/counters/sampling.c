@@ -117,7 +117,7 @@ static bool read_counters(struct hart *h, u64 *now)
 	return all;
 }
 
-/* Read the counts from which the records after a header continue. */
+/* Read the counts on which the records after a header are based. */
 static void read_base(const struct hart *h, u64 *now)
 {
 	unsigned long mask = h->stream.mask;
@@ -620,8 +620,8 @@ static void begin_here(void *arg)
 	if (!h->begun || !(set->flags & SIFIVE_TRACE_SAMPLING_ONE_HEADER)) {
 		read_base(h, now);
 		/*
-		 * If a repeated header is due, write two, because records continue after a single
-		 * one.
+		 * If a repeated header is due, write two: a single one would mean that the records
+		 * continue.
 		 */
 		if (h->begun && h->stream.interval && !h->stream.left)
 			sft_record_header(&h->stream, now);

@@ -38,7 +38,7 @@ static int check_event(const struct sifive_trace_event *ev, struct sft_why *why)
 	return 0;
 }
 
-/* Check that the event that COUNTERS left to sampling is the sampling event. */
+/* Check that the sampling event is the one that COUNTERS left to sampling. */
 static int check_sampled(const struct sifive_trace_sampling *arg, struct sft_why *why)
 {
 	const struct sifive_trace_event *by = &arg->event, *ev;

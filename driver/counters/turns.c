@@ -4,12 +4,12 @@
  * period of a joined thread's running time or, for hart counts, of the running time of all
  * joined threads on a hart.
  *
- * The upper bits of each count contain its turn (SIFIVE_TRACE_TURN_BITS), because the counter
- * starts at that value. A record therefore needs no extra instruction, and is correct even if the
- * turn changes while the counters are being read. The reader needs no information about the order
- * of changes and records. A timer interrupt changes the turn. The interrupt does not restart a
- * thread's restartable sequence, so its handler must not change the thread's offsets. Instead, the
- * handler sets the counters to match the offsets.
+ * The upper bits of each count contain its turn (SIFIVE_TRACE_TURN_BITS), because the turn is part
+ * of the counter's start value. A record therefore needs no extra instruction, and is correct even
+ * if the turn changes while the counters are being read. The reader needs no information about the
+ * order of changes and records. A timer interrupt changes the turn. The interrupt does not restart
+ * a thread's restartable sequence, so its handler must not change the thread's offsets. Instead,
+ * the handler sets the counters to match the offsets.
  */
 
 #include <linux/hrtimer.h>
@@ -187,9 +187,7 @@ void sft_turns_end(void)
 	h->now = NULL;
 }
 
-/*
- * Called when a counter was taken on this CPU, so the turn to which the counters belong is unknown.
- */
+/* Called when a counter was taken on this CPU: the turn of its counters is now unknown. */
 void sft_turns_forget(void)
 {
 	this_cpu_write(here.counting, NO_TURN);
