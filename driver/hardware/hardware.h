@@ -81,7 +81,7 @@ struct sft_sink {
 #define SFT_MESSAGE_MAX	38
 #define SFT_MESSAGE_END	GENMASK(1, 0)
 
-/* Maximum length in bytes of an Error message, and of those for all sources of a sink. */
+/* Maximum length in bytes: one Error message, and Error messages for all sources of a sink. */
 #define SFT_ERROR_MAX	5
 #define SFT_ERRORS_MAX	(SIFIVE_TRACE_MAX_ENCODERS * SFT_ERROR_MAX)
 

@@ -12,7 +12,7 @@
 
 /*
  * Return whether a component is used and, if it is an encoder, its hart is online and its stream
- * has not ended. During system sleep, a stream does not end although its hart is offline.
+ * has not ended. During system sleep, a stream does not end even though its hart is offline.
  */
 static bool is_live(const struct sft_component *c)
 {
@@ -29,8 +29,8 @@ static bool is_full(const struct sft_component *c)
 }
 
 /*
- * A sender also reports a sink error if the component to which it sends is disabled, as a component
- * is when its own sink is full or has failed.
+ * A sender also reports a sink error if the component to which it sends is disabled. A component
+ * disables itself when its own sink is full or has failed.
  */
 static bool is_explained(const struct sft_component *c)
 {

@@ -131,8 +131,8 @@ static bool can_fill(const struct sft_encoder *e, const struct sft_sink *s)
 }
 
 /*
- * An encoder's own sink clears the enable bit when it is full, and a later write of the control
- * register would set the bit again and trace another thread. The sink's last bytes are therefore
+ * An encoder's own sink clears the enable bit when it is full. A later write of the control
+ * register, to trace another thread, would set the bit again. The sink's last bytes are therefore
  * not used.
  */
 static bool is_nearly_full(const struct sft_encoder *e, const struct sft_sink *s)
@@ -145,7 +145,7 @@ static bool is_full(const struct sft_encoder *e, const struct sft_sink *s)
 	return can_fill(e, s) && (!sft_component_enabled(&e->c) || is_nearly_full(e, s));
 }
 
-/* Check that a sink has room for more than its last bytes. */
+/* Check that a sink is larger than its unused last bytes. */
 int sft_instruction_check_sink(const struct sft_sink *s, struct sft_why *why)
 {
 	const struct sft_capture *cap = &sft_hw.capture;

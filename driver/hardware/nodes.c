@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Status of the device tree's trace nodes. sysfs contains the reason for a failed probe until the
- * probe succeeds. The kernel log contains a summary line for each load of the module.
+ * Status of the device tree's trace nodes. sysfs contains the reason for a failed probe until a
+ * later probe succeeds. The kernel log contains a summary line for each load of the module.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -217,7 +217,7 @@ static size_t add_faults(char *text, size_t size)
 	return n;
 }
 
-/* Nodes that predate the binding are harmless if nodes with the binding exist. */
+/* Nodes that predate the binding are harmless if nodes that follow the binding exist. */
 static size_t add_older(char *text, size_t size)
 {
 	struct device_node *np = of_find_matching_node(NULL, components);
@@ -237,7 +237,7 @@ static size_t add_older(char *text, size_t size)
 	return n;
 }
 
-/* Report the components found, after the drivers were registered. */
+/* Called after the drivers were registered: report the components found. */
 void sft_nodes_report(void)
 {
 	unsigned int encoders, funnels;

@@ -102,8 +102,8 @@ static int check_prescale(struct sft_encoder *e,
 }
 
 /*
- * Check that the hardware supports a configuration whose form is valid, before the current one is
- * released. Fills in the encoders.
+ * Called before the current configuration is released: check that the hardware supports the new
+ * one, whose form is valid. Fills in the encoders.
  */
 int sft_route_check(struct sifive_trace_config *config, struct sft_why *why)
 {

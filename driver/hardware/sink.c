@@ -403,9 +403,9 @@ size_t sft_sink_overwritten(const struct sft_sink *s, const struct sft_position 
 }
 
 /*
- * Copy a sample of the bytes written before @at; returns their number. These bytes change only when
- * the ring wraps again; the write pointers alone do not show such a wrap. The newest bytes may
- * still be in flight.
+ * Copy some of the bytes written before @at; returns their number. These bytes change only when the
+ * ring wraps again; the write pointers alone do not show such a wrap. Omits the newest bytes, which
+ * may still be in flight.
  */
 size_t sft_sink_newest(const struct sft_sink *s, const struct sft_position *at, void *to)
 {

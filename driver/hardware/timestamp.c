@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Timestamp units. In each cluster, one unit is the master, with its own clock: the
- * funnel's or, without a funnel, the encoder's. Slaves show the master's time.
+ * Timestamp units. In each cluster, the funnel's unit (the encoder's, if there is no funnel)
+ * is the master and has its own clock. Slaves show the master's time.
  */
 
 #include <linux/bitfield.h>
