@@ -163,8 +163,8 @@ void sft_capture_free(void)
 }
 
 /*
- * Return whether a component's own sink is full: once enabled, the component would overwrite the
- * oldest bytes.
+ * Return whether a component's own sink is full. Such a component is not started, because it would
+ * overwrite the sink's oldest bytes.
  */
 static bool is_at_end(const struct sft_component *c)
 {
@@ -277,7 +277,7 @@ int sft_capture_start(bool rewind, struct sft_why *why)
 	if (ret)
 		return ret;
 	ret = sft_capture_restore(why);
-	/* Check before the sinks are emptied, because a full sink explains a reported error. */
+	/* Check errors before emptying the sinks, because a full sink can be the cause of one. */
 	if (!ret)
 		sft_health_start();
 	for (i = 0; rewind && i < cap->sinks && !ret; i++)

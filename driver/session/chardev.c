@@ -300,7 +300,7 @@ static __poll_t sft_poll(struct file *filp, poll_table *wait)
 	} else if (!sft_may_read(file)) {
 		events = EPOLLERR;
 	} else {
-		/* A file that waits only for requests is woken by them. */
+		/* A file that waits only for requests needs no later check: requests wake it. */
 		if (is_readable(filp, poll_requested_events(wait) & readable))
 			events |= readable;
 		if (sft_request_pending(file))

@@ -52,7 +52,7 @@ bool sft_drain_on(void)
 	return sft_drains;
 }
 
-/* Return whether the capture is running, or continues after a pause or system resume. */
+/* Return whether the capture is running, or will continue after a pause or system resume. */
 bool sft_drain_live(void)
 {
 	return sft_capture_on() || sft.state.asleep;
@@ -183,7 +183,7 @@ static bool is_worth(struct drain *d)
 	       (d->fresh && d->fill >= sft.state.watermark);
 }
 
-/* Return the maximum interval between checks: a sink at full speed then fills half of its ring. */
+/* Return the maximum interval between checks, in which a sink at full speed fills half its ring. */
 static unsigned long seldom(const struct sft_sink *s)
 {
 	return clamp_t(unsigned long, s->size / 2 / (FASTEST / HZ), 1, SELDOM);
@@ -212,14 +212,14 @@ static void mind_reader(struct drain *d)
 		WRITE_ONCE(d->unattended, true);
 }
 
-/* Return whether only programs write to the sinks, rather than the kernel or the hardware. */
+/* Return whether only programs write to the sinks: neither the kernel nor the hardware does. */
 static bool only_programs_write(void)
 {
 	return !sft_hw.capture.instruction.mode && !sft_sampling_is_set() &&
 	       !sft_switches_is_set() && !sft_counters.turns;
 }
 
-/* Return whether the sinks need no more checks until a program stores. @idle: before the check. */
+/* Return whether to stop checking until a program stores. @idle: idle state before this check. */
 static bool may_rest(bool fresh, bool idle)
 {
 	if (fresh)
@@ -294,7 +294,7 @@ static unsigned long fills_in(const struct drain *d, size_t unread)
 
 /*
  * Return a mask of the encoders whose sinks have no room, and add to @held the encoders whose
- * stores have to wait. Lower @us if another sink can fill up sooner. Called without the system's
+ * stores have to wait. Lower @us if any sink can fill up sooner. Called without the system's
  * lock, while the capture runs.
  */
 u64 sft_drain_crowded(unsigned long *us, u64 *held)

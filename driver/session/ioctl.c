@@ -20,8 +20,8 @@
 #include "session.h"
 
 /*
- * Minimum size of a sink with WAIT, and with DROP. Programs are informed that they must drop
- * records only some time after a sink has become full. Until then, their stores do not wait.
+ * Minimum size of a sink with WAIT, and with DROP. After a sink has become full, some time passes
+ * before programs are informed that they must drop records. Until then, their stores do not wait.
  */
 #define LEAST_WAIT	SZ_64K
 #define LEAST_DROP	SZ_1M
@@ -585,8 +585,8 @@ static int attach_mapping(struct sft_file *file, void *arg, void __user *uarg,
  * @before:	function that runs first, with the system not locked, or NULL
  * @handler:	function that runs with the system locked, on a copy of the argument
  * @after:	function that runs if @handler succeeded, with the system not locked, or NULL;
- *		it receives the caller's own argument, to create a result only if it can be
- *		delivered
+ *		it also receives the caller's own argument, and creates a result only if the result
+ *		can be written there
  * @free:	function that frees the data kept with the argument, even after an error; or NULL
  */
 struct call {

@@ -192,10 +192,10 @@ void sft_mapping_release(void)
 }
 
 /*
- * Called when the sinks of encoders in @full have no room: of all stores, only those to the pages
- * of encoders in @held then wait. On return, no program can access those pages. Called without the
- * system's lock. While stores may wait, there is an owner, and map_lock prevents its session from
- * ending during the call.
+ * Called when the sinks of encoders in @full have no room. From now on, no stores wait except those
+ * to the pages of encoders in @held. On return, no program can access those pages. Called without
+ * the system's lock. While stores may wait, there is an owner, and map_lock prevents the owner's
+ * session from ending during the call.
  */
 void sft_mapping_hold(u64 full, u64 held)
 {
@@ -230,15 +230,15 @@ void sft_mapping_set_idle(void)
 		unmap_mapping_range(map.owner->mapping, 0,
 				    (loff_t)SIFIVE_TRACE_MAX_ENCODERS << PAGE_SHIFT, 1);
 		/*
-		 * Set this last: checks without the lock may end only when no program has a page
-		 * mapped.
+		 * Set this last: code that reads it without the lock then stops checking, which is
+		 * safe only if no program has a page mapped.
 		 */
 		WRITE_ONCE(map.idle, true);
 	}
 	mutex_unlock(&map_lock);
 }
 
-/* Called when the capture starts: sinks and registers are checked. */
+/* Called when the capture starts: from now on, sinks and registers are checked. */
 void sft_mapping_set_busy(void)
 {
 	mutex_lock(&map_lock);
@@ -313,8 +313,8 @@ static unsigned long frame(const struct vm_fault *vmf)
 }
 
 /*
- * Return the PFN of the page that replaces a member's mappings when the session has ended. Without
- * it, the member would receive SIGBUS, although it is not informed that the session has ended.
+ * Return the PFN of the page that replaces a member's mappings when the session has ended. A member
+ * is not informed that the session has ended; without this page, it would receive SIGBUS.
  */
 static unsigned long frame_nowhere(const struct sft_file *file)
 {

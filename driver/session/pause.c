@@ -62,8 +62,8 @@ int sft_capture_unpause(struct sft_why *why)
 }
 
 /*
- * Called when a pause ends: the capture is running again, or the session has stopped the capture,
- * so that readers reach its end.
+ * Called when a pause ends: either the capture is running again, or the session has stopped it, in
+ * which case readers reach the end of the capture.
  */
 void sft_capture_end_pause(void)
 {

@@ -13,7 +13,7 @@
 
 #include "session.h"
 
-/* The capture with the latest request, the number of its requests, and the latest one. */
+/* The latest request's capture, time and thread, and the number of requests in that capture. */
 static u64 capture, count, time;
 static s32 thread;
 
@@ -73,7 +73,7 @@ int sft_call_request(struct sft_file *file, void *arg, struct sft_why *why)
 	return 0;
 }
 
-/* Called when a file is opened: it need not look for earlier requests. */
+/* Called when a file is opened or looks for requests: only later requests are then pending. */
 void sft_request_open(struct sft_file *file)
 {
 	file->requests_of = sft.captures;

@@ -4,16 +4,16 @@
  *
  * A machine has one trace system: encoders and funnels are platform devices that can be bound and
  * unbound, and /dev/sifive-trace represents all of them. The system's lock, in struct sft_hardware,
- * guards all state of the driver. No code faults in user memory while the lock is held, because
- * another program may delay that fault. A CPU that goes offline takes the lock, so while the lock
+ * guards all state of the driver. User memory is never faulted in while the lock is held, because
+ * another program may delay the fault. A CPU that goes offline takes the lock, so while the lock
  * is held, CPUs with counters of the session remain online.
  *
  * Other locks, in the order in which they are taken: probes.c's probe_lock; a file's read_lock;
  * snapshot.c's copy_lock, under which buffers are freed; sampling.c's follow_lock and chardev.c's
  * sink_nodes_lock; the system's lock; mapping.c's map_lock, the only lock that a page fault takes,
  * and waiting.c's lock, which guards the data that the thread in waiting.c reads. That thread takes
- * only these two locks, because a reader that is not running may hold other locks. Innermost are
- * members.c's channels_lock and processes.c's lock, a raw spinlock that a probe takes.
+ * only these two locks, because a reader that is not running may hold other locks. The innermost
+ * locks are members.c's channels_lock and processes.c's lock, a raw spinlock that a probe takes.
  */
 #ifndef SFT_SESSION_H
 #define SFT_SESSION_H
@@ -112,7 +112,7 @@ struct sft_state {
  * @user:	owner of the capture: effective user of the process that configured it
  * @generation:	number that changes when a component is added or removed; files opened before such a
  *		change fail with ENODEV
- * @captures:	number of CONFIGs, so that a reader notices another capture
+ * @captures:	number of CONFIGs; a change shows a reader that there is a new capture
  * @sleeping:	suspend or shutdown has begun: START fails
  */
 struct sft_session {

@@ -52,7 +52,7 @@ static struct {
 	unsigned int parts;
 } copy;
 
-/* Lock the system while no copy is being made, as freeing buffers requires. */
+/* Lock the system and prevent copying, so that buffers can be freed. */
 void sft_lock_buffers(void)
 {
 	mutex_lock(&copy_lock);
