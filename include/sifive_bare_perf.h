@@ -124,9 +124,9 @@ int perfFuncEntryExitInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 			  perfCountType_t cntType, uint32_t SBABufferSize);
 
 /*
- * Set up recording of the interrupted pc every @interval microseconds, at least 100. Uses mtvec and
- * the machine timer interrupt; the hart's next initialisation restores them. The first trap with a
- * different cause also restores the program's mtvec, and ends timer recording.
+ * Set up recording of the interrupted pc every @interval microseconds (at least 100). Uses mtvec
+ * and the machine timer interrupt; the hart's next initialisation restores them. The first trap
+ * with a different cause also restores the program's mtvec, and ends timer recording.
  */
 int perfTimerISRInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 		     perfCountType_t cntType, uint32_t SBABufferSize, int interval);

@@ -19,15 +19,15 @@
  * initialisation, other threads use any free channel. If there are more threads than channels, a
  * thread takes over the channel of a thread that is between two records. Records that cannot be
  * written are counted: those from a signal handler that interrupts a record and finds the queue
- * full, and those that a handler interrupts and does not return to. A child created by fork() does
- * not trace, and does not disturb its parent's trace.
+ * full, and those that remain incomplete because the interrupting handler does not return. A child
+ * created by fork() does not trace, and does not disturb its parent's trace.
  *
  * Signal handlers may call perfWriteCntrs(), perfTraceOn(), perfTraceOff() and perfErrorString():
- * these calls take neither program nor C library locks, and allocate no memory. If another thread
- * is in a call other than these, which may allocate memory, perfTraceOn() and perfTraceOff() wait
- * for that call. So do not turn tracing on or off in a handler while another thread sets up the
- * trace or writes it to a file. In a handler that has interrupted another call to this library,
- * calls that cannot proceed return an error.
+ * these calls take neither program nor C library locks, and allocate no memory. All other calls may
+ * allocate memory. While another thread is in such a call, perfTraceOn() and perfTraceOff() wait.
+ * So do not turn tracing on or off in a handler while another thread sets up the trace or writes it
+ * to a file. In a handler that has interrupted another call to this library, calls that cannot
+ * proceed return an error.
  *
  * All functions return 0 on success and -1 on error; perfErrorString() explains the
  * error. A failed initialisation leaves nothing allocated, open or mapped.
@@ -220,8 +220,8 @@ int perfInit(int num_cores, int num_funnels);
  *
  * Calling this or another initialisation function again, while tracing is off, replaces the set-up
  * and discards the captured data. Exception: before the first perfTraceOn(), a call with the same
- * arguments from another thread adds that thread's CPUs, so a program can call it once on each core
- * that it traces.
+ * arguments from another thread adds that thread's CPUs, so a program can make the call once on
+ * each core that it traces.
  *
  * Errors: perfInit() was not called; argument out of range; no CPU has an encoder; several CPUs on
  * a kernel without restartable sequences (rseq); missing capability; another process holds the

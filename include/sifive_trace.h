@@ -57,8 +57,8 @@ enum {
 	/* Keep the newest bytes. Default: the trace ends when a buffer is full. */
 	SIFIVE_TRACE_RING		= 1 << 0,
 	/* Count for each thread separately: records count from the thread's first record,
-	 * samples from sifive_trace_on(). This is the default; the flag only conflicts with
-	 * SIFIVE_TRACE_PER_CPU.
+	 * samples from sifive_trace_on(). This is the default, so the flag changes nothing; it
+	 * cannot be combined with SIFIVE_TRACE_PER_CPU.
 	 */
 	SIFIVE_TRACE_PER_THREAD		= 1 << 1,
 	/* Before each record, poll until the encoder has room, so that interrupts can be
@@ -71,7 +71,7 @@ enum {
 	/*
 	 * Only the first sifive_trace_on() writes headers. With SIFIVE_TRACE_DELTA a thread that
 	 * reuses an ended thread's channel also writes a header, because its per-thread differences
-	 * start there. For decoders that reject a second header use SIFIVE_TRACE_PER_CPU,
+	 * start there. For decoders that reject a second header, use SIFIVE_TRACE_PER_CPU,
 	 * SIFIVE_TRACE_RAW or SIFIVE_TRACE_XOR.
 	 */
 	SIFIVE_TRACE_HEADER_ONCE	= 1 << 4,
@@ -126,9 +126,10 @@ struct sifive_trace_name {
  * @period_event: event that @period counts
  * @filter:	file that lists the functions to record, or NULL for all. A line is OBJECT START
  *		END: the object's file name, and hexadecimal addresses relative to its load
- *		address. If a line begins with "> ", a call to one of its functions begins recording
- *		in the calling thread, until that call returns, or until a function in a line that
- *		begins with "< " is called. "^ N" records nested calls only up to depth N
+ *		address. If a line begins with "> ", a thread's recording begins when the thread
+ *		calls one of the line's functions, and ends when that call returns or when the
+ *		thread calls a function in a line that begins with "< ". "^ N" records nested calls
+ *		only up to depth N
  * @names:	additional names of events
  * @names_count: number of elements of @names
  * @header_interval: number of records from one header to the next, for each thread on each CPU; 0
@@ -217,8 +218,8 @@ struct sifive_trace *sifive_trace_open(void);
  * sifive_trace_setup - acquire encoders, a buffer and counters
  *
  * A second call while tracing is off replaces the set-up and discards the captured data.
- * Fails if another handle, or the program through perfManualInit() or a similar call, holds the
- * session.
+ * Fails if the session belongs to another handle, or if perfManualInit() or a similar call has set
+ * it up.
  */
 int sifive_trace_setup(struct sifive_trace *trace,
 		       const struct sifive_trace_options *options);
@@ -248,8 +249,8 @@ int sifive_trace_write(struct sifive_trace *trace);
  * --snapshot", which writes the newest bytes of the trace to the next numbered file. Needs no
  * handle: call it in any process of a recording, at the moment of interest. The function does not
  * wait for the recorder. Fails, at the cost of a few system calls, if the process is not being
- * recorded. The C library has no empty function of this name: declare it weak to run the program
- * without this library, too.
+ * recorded. If the program must also run without this library, declare the function weak, because
+ * the C library has no empty function of this name.
  */
 int sifive_trace_snapshot(void);
 

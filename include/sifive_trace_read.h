@@ -98,7 +98,7 @@ enum sifive_call_end {
  * @SIFIVE_SPAN_STOPPED: a signal or debugger had stopped the thread
  * @SIFIVE_SPAN_WAITS: the thread did not run; the record of the reason was lost
  * @SIFIVE_SPAN_WOKEN: the thread had been woken, and waited for a CPU
- * @SIFIVE_SPAN_SEVERAL: several of these states, merged because there were too many parts
+ * @SIFIVE_SPAN_SEVERAL: several of these states, merged because there were too many spans
  */
 enum sifive_span_state {
 	SIFIVE_SPAN_UNKNOWN,
@@ -122,7 +122,7 @@ enum {
 	SIFIVE_SELF_INFERRED	= 1 << 2,
 	/* No other call to the same function encloses this one. */
 	SIFIVE_OUTERMOST	= 1 << 3,
-	/* A point: no earlier point of its thread is known, so its counts are unknown. */
+	/* A point whose counts are unknown, because no earlier point of its thread is known. */
 	SIFIVE_FIRST		= 1 << 4,
 	/* A point: records may be missing since the thread's previous point. */
 	SIFIVE_AFTER_LOSS	= 1 << 5,
@@ -150,8 +150,8 @@ enum {
  *		thread's previous record. Point: count since the thread's previous point, in all
  *		functions that ran in between
  * @count_self:	call: part of @count outside nested calls; for other events NULL
- * @counters:	length of @count and @count_self; sifive_reader_counter() returns the counters'
- *		names or, for a point, sifive_reader_point_counter()
+ * @counters:	length of @count and @count_self. Functions that return the counters' names:
+ *		sifive_reader_counter(), and for a point sifive_reader_point_counter()
  * @thread:	number for sifive_reader_thread()
  * @function:	number for sifive_reader_function(): the function of the call, record or point
  * @caller:	the function enclosing a call or point, or SIFIVE_NO_FUNCTION
@@ -297,9 +297,9 @@ int sifive_reader_next(struct sifive_reader *reader, const struct sifive_event *
 /**
  * sifive_reader_complete() - check whether the trace contains everything that was recorded
  *
- * Return: 1 if it does; 0 if anything was lost, is damaged or unknown, or has no time (the
- * command's --strict then exits with 1), or if the trace has no records, in which case
- * sifive_reader_messages() returns details; -1 before sifive_reader_next() has returned 0.
+ * Return: 1 if it does; 0 if the trace has no records, or if anything was lost, is damaged or
+ * unknown, or has no time (the command's --strict then exits with 1): sifive_reader_messages()
+ * returns the details; -1 before sifive_reader_next() has returned 0.
  */
 int sifive_reader_complete(const struct sifive_reader *reader);
 

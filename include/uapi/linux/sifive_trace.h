@@ -31,14 +31,14 @@
  *
  * With SIFIVE_TRACE_CONFIG_DRAIN, read() returns each byte once while the capture runs. It blocks
  * while there is nothing to read (EAGAIN with O_NONBLOCK) and returns 0 after the capture has
- * stopped and all bytes have been read. Only one open file at a time can drain a sink, regardless
- * of the file's offset; on other files read() fails with EBUSY. If there are several sinks, each
- * is drained through its /dev/sifive-trace.N, and read() of /dev/sifive-trace fails with
- * EOPNOTSUPP. While the capture runs, read() returns only whole messages. Bytes that are
+ * stopped and all bytes have been read. Only one open file at a time can drain a sink; its offset
+ * does not select the bytes, and on other files read() fails with EBUSY. If there are several
+ * sinks, each is drained through its /dev/sifive-trace.N, and read() of /dev/sifive-trace fails
+ * with EOPNOTSUPP. While the capture runs, read() returns only whole messages. Bytes that are
  * overwritten before they are read are counted (SINK, STATUS), and replaced by an Error message
  * from each source.
  *
- * The session ends with the last reference to its open file, a descriptor or a mapping.
+ * The session ends when its open file has no reference left, neither a descriptor nor a mapping.
  * The capture remains readable until the next CONFIG, through the session's own file, and
  * through files opened by the effective user who called CONFIG or with CAP_PERFMON or
  * CAP_SYS_ADMIN. On other files, read() and lseek(SEEK_END) fail with EPERM, poll() returns
@@ -399,8 +399,8 @@ struct sifive_trace_slot {
  *
  * SIFIVE_TRACE_IOC_THREAD. For threads of CONFIG's caller, and any thread with CAP_PERFMON or
  * CAP_SYS_ADMIN. A joined thread may read the session's counters, including counters from a later
- * COUNTERS, until it leaves, exits, or the session ends. Joining again restores revoked access, for
- * example after a change of kernel.perf_user_access. New threads and children join separately.
+ * COUNTERS, until it leaves or exits, or the session ends. Joining again restores revoked access,
+ * for example after a change of kernel.perf_user_access. New threads and children join separately.
  *
  * ENXIO: no CONFIG on this descriptor. EPERM: another process, without a capability.
  * ENOSPC: all slots are taken. ENOMEM.
@@ -431,12 +431,12 @@ struct sifive_trace_thread {
  * SIFIVE_TRACE_IOC_SAMPLING. Needs a CONFIG and COUNTERS by the same session, and CAP_PERFMON or
  * CAP_SYS_ADMIN. Replaces the previous setting, which is kept after an error; a later successful
  * COUNTERS clears it. From START to STOP the kernel interrupts the threads, including new ones, of
- * the process that called START or of those that START names, and with _CHILDREN of processes that
+ * the process that called START or of those that START names and, with _CHILDREN, of processes that
  * these create. It writes an ISR record with the user-mode pc and the session's counters to the
  * interrupted hart's encoder. execve() ends the sampling of the calling process, even of a child,
  * unless SIFIVE_TRACE_SAMPLING_EXEC is set; inside execve() a thread has no user-mode pc, and only
  * _KERNEL samples it. START writes a header to each encoder. With SIFIVE_TRACE_COUNTERS_PER_THREAD
- * each record adds to the stream's counts what its thread has counted since its last record, or
+ * each record adds to the stream's counts what the thread has counted since its last record, or
  * since START, whether or not the thread has joined. With more than SIFIVE_TRACE_THREADS threads at
  * a time (with _ALL or _CHILDREN all threads of the machine count), records are lost; STATUS counts
  * them. @event counts in the kernel regardless of kernel.perf_event_paranoid, as with COUNTERS. A
@@ -496,7 +496,7 @@ struct sifive_trace_sampling {
  * @flags:	in: 0
  * @event:	in: the event; not changed
  * @counters:	out: bit n set: on the calling CPU, counter n can count the event and is
- *		free. For a firmware event bit 31, if one of firmware's counters is free
+ *		free. A firmware event sets only bit 31, if a counter of firmware is free
  * @readable:	out: bit n set: firmware delegates counter n on that CPU; 0 for a firmware event
  * @known:	out: bit n set: counter n exists on that CPU; 0 for a firmware event
  * @reserved:	in: 0
@@ -527,12 +527,12 @@ struct sifive_trace_query {
  *		state explains
  * @stalled:	out: bit n set: encoder n is counted in @stalls
  * @ended:	out: bit n set: the stream of encoder n has ended because its CPU is
- *		offline. It continues when the CPU comes online; if the encoder has
+ *		offline. It continues when the CPU comes online or, if the encoder has
  *		lost its registers, only after the next CONFIG
  * @samples:	out: number of records that SAMPLING has written since CONFIG
  * @samples_lost: out: number of records that SAMPLING could not write since CONFIG, for example
  *		because the sink was full. A thread or CPU without a counter for its event counts as
- *		one lost record; a thread created after START only if it exists at STATUS or STOP
+ *		one lost record; a thread created after START must still exist at STATUS or STOP
  * @counters_lost: out: bit n set: counter n of the session was stopped, moved or lost on
  *		some hart since COUNTERS: do not trust its values
  * @capture:	out: number of the current or last capture: counts CONFIGs; 0 = none since
@@ -546,7 +546,7 @@ struct sifive_trace_query {
  * @lost:	out: number of overwritten bytes; a lower bound with SIFIVE_TRACE_STATUS_GAP_MORE
  * @waits:	out: with SIFIVE_TRACE_CONFIG_WAIT: number of times since CONFIG that
  *		stores have waited or the program itself has delayed a record
- * @waited:	out: total length of these waits in nanoseconds, without those still in progress
+ * @waited:	out: total length of these waits in nanoseconds, excluding those still in progress
  * @pauses:	out: number of times that PAUSE has paused the capture since CONFIG
  * @paused:	out: total length of the pauses in nanoseconds, including the current one
  * @switches:	out: number of records that SWITCHES has written since CONFIG
@@ -724,15 +724,15 @@ struct sifive_trace_start {
  * ENXIO: no CONFIG on this descriptor. EPERM: another process's session, and capability missing.
  * ENOSPC: START of a full capture. EBUSY: START while the system is suspending, or no counter is
  * free for SAMPLING. EPERM, EOPNOTSUPP, ENOMEM: START cannot sample, see SAMPLING; the capture is
- * then stopped. ESTALE: captured data was lost during system sleep: START with REWIND, or CONFIG.
- * ETIMEDOUT: a component did not respond. EIO: a register did not accept a value, or a component
- * reported a sink error (STATUS names it). A failed START may have rewound the capture. After a
- * STOP that fails, the capture has stopped, and the data in the sinks is readable.
+ * then stopped. ESTALE: captured data was lost during system sleep; call START with REWIND, or
+ * CONFIG. ETIMEDOUT: a component did not respond. EIO: a register did not accept a value, or a
+ * component reported a sink error (STATUS names it). A failed START may have rewound the capture.
+ * After a STOP that fails, the capture has stopped, and the data in the sinks is readable.
  *
  * PAUSE, on any descriptor open for writing, stops a running capture without involving its program:
- * stores are dropped until PAUSE with SIFIVE_TRACE_PAUSE_END. The capture then continues with an
- * Error message from each encoder (TCODE 8, ETYPE 0, ECODE 0x20), because records were cut and
- * dropped, and with the absolute timestamps of a START. Repeating either call has no effect. START
+ * stores are dropped until PAUSE with SIFIVE_TRACE_PAUSE_END. Because records were cut and dropped,
+ * the capture then continues with an Error message from each encoder (TCODE 8, ETYPE 0, ECODE
+ * 0x20), followed by the absolute timestamps of a START. Repeating either call has no effect. START
  * also ends the pause; so do STOP and the end of the session. For a file that drains the capture, a
  * pause is not the end of the capture. PAUSE needs CAP_PERFMON or CAP_SYS_ADMIN, except in the
  * process that called CONFIG.
@@ -778,7 +778,7 @@ struct sifive_trace_attach {
 	__u32	reserved;
 };
 
-/* Only compare the open file of this descriptor with the mapped one. */
+/* Only compare the open file of this descriptor with the mapped file. */
 #define SIFIVE_TRACE_ATTACH_COMPARE	(1u << 0)
 
 #define SIFIVE_TRACE_IOC_INFO _IOWR(SIFIVE_TRACE_IOC_TYPE, 0x00, struct sifive_trace_info)

@@ -24,8 +24,8 @@
 #define SIFIVE_TRACE_RECORD_GOES_ON	0x8
 
 /*
- * Records of context switches: 8 bits of kind, then 32 bits of thread id; BEGIN has no
- * thread.
+ * Records of context switches: a kind (8 bits), then a thread id (32 bits); BEGIN has no
+ * thread id.
  */
 #define SIFIVE_TRACE_SWITCH_BEGIN		0x00	/* the previous thread is unknown */
 #define SIFIVE_TRACE_SWITCH_IN			0x01
@@ -94,8 +94,8 @@
 
 /*
  * In place of a kind: registers of the following sample's thread, pc, ra, sp, t0 and s0 to s11,
- * then its stack, from sp rounded down to 8 bytes. Each register, and each 8 bytes, is a store of
- * bits 31:0, then 16-bit stores of bits 47:32 and 63:48, up to the last that is not 0.
+ * then its stack, from sp rounded down to 8 bytes. Each register, and each 8 bytes of the stack, is
+ * a store of bits 31:0, then 16-bit stores of bits 47:32 and 63:48, up to the last that is not 0.
  */
 #define SIFIVE_TRACE_RECORD_STACK	0xfa
 #define SIFIVE_TRACE_STACK_REGISTERS	16

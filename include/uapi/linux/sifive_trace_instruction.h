@@ -42,13 +42,13 @@
  * including new ones. When such a thread is switched in on a hart of the capture, the driver turns
  * teTracing off and on, so that the encoder sends a Sync message and does not omit returns of
  * earlier calls. Then it stores two ids to stimulus register SIFIVE_TRACE_INSTRUCTION_OWNER, each
- * as SIFIVE_TRACE_INSTRUCTION_PROCESS, which produces two Ownership messages (TCODE 2): the thread
- * that is being switched out, or 0 if that thread is not traced, and the thread that is switched
- * in. The first thread executes the part's instructions up to the end of the kernel's function
- * __switch_to(), the second thread all later instructions. If a part begins without a context
- * switch, the ids are equal. An id is the thread's id in the pid namespace of START's caller, or 0
- * if the thread has no id there. When an untraced thread is switched in, the driver turns teTracing
- * off and on again without tracing instructions; this ends the part.
+ * as SIFIVE_TRACE_INSTRUCTION_PROCESS, which produces two Ownership messages (TCODE 2): the id of
+ * the thread that is being switched out, or 0 if that thread is not traced, and the id of the
+ * thread that is being switched in. The first thread executes the part's instructions up to the end
+ * of the kernel's function __switch_to(), the second thread all later instructions. If a part
+ * begins without a context switch, the ids are equal. An id is the thread's id in the pid namespace
+ * of START's caller, or 0 if the thread has no id there. When an untraced thread is switched in,
+ * the driver turns teTracing off and on again without tracing instructions; this ends the part.
  *
  * Stimulus registers 15 and 31 produce Ownership messages instead of data messages
  * (teInstrumentation 3), so they cannot be among the channels of CONFIG. @channels may be 0.

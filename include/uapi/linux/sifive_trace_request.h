@@ -27,8 +27,8 @@
  * paused capture. The caller must descend from the process that called CONFIG, or be that process,
  * or call on a descriptor that holds or has joined the session, or have CAP_PERFMON or
  * CAP_SYS_ADMIN.
- * poll() of such a descriptor, if it may read the capture, reports POLLPRI from a request until the
- * descriptor's file looks.
+ * poll() of a descriptor that may read the capture reports POLLPRI from a request until the same
+ * open file calls REQUEST with SIFIVE_TRACE_REQUEST_LOOK.
  *
  * ENXIO: no capture is running. EPERM: the caller does not belong to the session, and capability
  * missing; with SIFIVE_TRACE_REQUEST_LOOK the descriptor may not read the capture.
