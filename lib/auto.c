@@ -22,7 +22,7 @@
 #include "switches.h"
 #include "turns.h"
 
-/* Its address is perf_session.user in a session that this file has set up. */
+/* In a session that this file has set up, perf_session.user is the address of this variable. */
 static const char auto_user;
 
 /* Paths, set when the program starts, because the environment may change later. */

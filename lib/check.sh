@@ -116,8 +116,8 @@ bare_exports()
 	exports bare_api "$work/exports.o" -g
 }
 
-# no_hook_calls FILE OPTIONS...: check that nothing refers to the hooks except their definitions,
-# not even a relocation.
+# no_hook_calls FILE OPTIONS...: check that no relocation refers to the hooks, which the file may
+# only define.
 no_hook_calls()
 {
 	file=$1

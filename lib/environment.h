@@ -32,7 +32,7 @@ PERF_INTERNAL int perf_environment_word(const char *name, const char *words);
 PERF_INTERNAL int perf_environment_choice(const char *name, const char *words,
 					  unsigned int *chosen);
 
-/* Read SIFIVE_TRACE_HEADER, one of @words: write headers once, or at each start. */
+/* Read SIFIVE_TRACE_HEADER, one of @words. @once: only the first start writes headers. */
 #define PERF_ENVIRONMENT_HEADER	"each, once"
 PERF_INTERNAL int perf_environment_once(const char *words, bool *once);
 
@@ -48,7 +48,7 @@ PERF_INTERNAL int perf_environment_flag(const char *name, bool *flag);
 PERF_INTERNAL int perf_environment_number(const char *name, uint64_t most,
 					  uint64_t *number);
 
-/* Read SIFIVE_TRACE_HEADER: as above, or write a header every @interval records. */
+/* As above, but the value can also be the number of records between headers, @interval. */
 PERF_INTERNAL int perf_environment_header(bool *once, unsigned int *interval);
 
 /* SIFIVE_TRACE_RECORD: do not record, or record in the program's own or an ancestor's session. */

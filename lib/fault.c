@@ -33,7 +33,7 @@ PERF_LOCAL uintptr_t *context_pc(void *context)
 #endif
 }
 
-/* Return whether an instruction caused the signal, rather than a process that sent it. */
+/* Return whether the signal was caused by an instruction, not sent by a process. */
 PERF_LOCAL bool is_fault(const siginfo_t *info)
 {
 	return info->si_code > 0;
@@ -76,9 +76,9 @@ PERF_LOCAL void pass_on(struct sigaction *to, int number, siginfo_t *info,
 PERF_LOCAL void pass(int number, siginfo_t *info, void *context, uintptr_t frame)
 {
 	/*
-	 * The caller may be a handler that replaced this one, or that this one called. After a
-	 * siglongjmp() out of it, passed.frame is stale, but the next signal's frame is not below
-	 * it.
+	 * The caller may be a handler that replaced this one, or that this one called. If a handler
+	 * has called siglongjmp(), passed.frame is stale, but the next signal's frame is not below
+	 * the stale frame.
 	 */
 	if (!installed || (passed.context == context && frame < passed.frame)) {
 		pass_on(&first, number, info, context);

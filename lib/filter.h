@@ -7,10 +7,10 @@
  * OBJECT is the file name of the program or of a shared object, without its directory. START and
  * END are hexadecimal and relative to the load address, as nm(1) prints them for a shared object or
  * a PIE. Empty lines and lines that begin with # are ignored. A line that begins with "> " names
- * functions: a call to one of these functions begins recording in the thread, until that call
- * returns. A line that begins with "< " names functions: entering one of these functions ends
- * recording instead. "^ N" records a thread's nested calls only up to depth N. If a file has only
- * lines of these three kinds, all functions are recorded.
+ * functions: when a thread calls one of them, its recording begins, and ends when the call returns.
+ * A line that begins with "< " names functions that end recording earlier, when they are entered.
+ * "^ N" records a thread's nested calls only up to depth N. If a file has only lines of these three
+ * kinds, all functions are recorded.
  */
 #ifndef PERF_FILTER_H
 #define PERF_FILTER_H

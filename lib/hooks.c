@@ -45,7 +45,7 @@ static struct perf_writers writers;
 #pragma weak perf_part_hook
 #pragma weak perf_part_forget
 
-/* Links the constructor into programs with hooks, even from the static library. */
+/* Links the constructor into programs with hooks, even if they use the static library. */
 __attribute__((used)) static void (*const with_hooks)(void) = perf_auto_start;
 #endif /* PERF_DROPIN */
 
@@ -255,7 +255,7 @@ PERF_LOCAL void drain(struct perf_thread *thread)
 		struct perf_lane *lane = perf_channel_have(thread) ?
 					 lane_of((unsigned int)thread->channel, p->cpu) : NULL;
 
-		/* If this record is abandoned, fork() can reset only thread->lane. */
+		/* If this record is abandoned, thread->lane is marked as torn. */
 		thread->cpu = PERF_CPU_NOBODY;
 		thread->lane = lane ? lane : thread->lane;
 		written = p->complete && lane && may_write(thread);
@@ -287,7 +287,7 @@ PERF_INLINE void open_gate(struct perf_thread *thread)
 
 /*
  * Called by a writer whose record was given up while the writer was running. The writer may have
- * written within another user-level thread's record, so that neither record can be read.
+ * written within another user-level thread's record, in which case neither record can be read.
  */
 PERF_LOCAL __attribute__((noinline, cold))
 void given_up(struct perf_thread *thread, struct perf_lane *lane)
@@ -321,7 +321,7 @@ PERF_LOCAL __attribute__((noinline, cold)) void settle(struct perf_thread *threa
 
 /*
  * Find the lane of the thread's CPU, write the lane's header if due, and read that CPU's
- * counters. Returns NULL if no record can be written: @loss counts it.
+ * counters. Returns NULL if no record can be written; @loss is then the count to increment.
  */
 PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
 				     size_t *loss)

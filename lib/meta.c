@@ -298,7 +298,7 @@ PERF_LOCAL void put_coverage(FILE *file, const struct sifive_trace_sink *sink,
 		boolean(sink->flags & SIFIVE_TRACE_STATUS_FULL), sink->bytes, sink->buffer,
 		(unsigned long long)perf_session.device.ran, capture->counters_lost,
 		capture->pauses, capture->paused);
-	/* The reader takes an error of 0 as unknown. */
+	/* Write at least 1, because the reader treats an error of 0 as unknown. */
 	fprintf(file, ",\n\"clock_samples\":[{\"time\":%llu,\"ns\":%llu,\"within\":%llu},{\"time\":%llu,\"ns\":%llu,\"within\":%llu}]",
 		sink->start_time, sink->start_ns, sink->start_within + !sink->start_within,
 		sink->time, sink->time_ns, sink->time_within + !sink->time_within);

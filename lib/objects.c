@@ -19,7 +19,7 @@ static struct perf_object *objects, **objects_end = &objects;
 static unsigned int objects_count;
 static uint64_t left_out;
 
-/* Time of the latest check: objects that the next check finds were loaded after it. */
+/* Time of the latest check; new objects that the next check finds were loaded after that time. */
 static struct {
 	bool timed;
 	uint64_t time;

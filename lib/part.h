@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Applies filters to function entries and exits. A filter can select functions; a part of each
- * thread, from a call to one function until its return or a call to another function; and calls up
- * to a depth (depth.h). Without a filter, none of this code is executed.
+ * Applies filters to function entries and exits. A filter can select functions, calls up to a depth
+ * (depth.h), and a part of each thread: from a call to one function until that call returns or
+ * another function is called. Without a filter, none of this code is executed.
  */
 #ifndef PERF_PART_H
 #define PERF_PART_H

@@ -32,7 +32,7 @@ PERF_INTERNAL bool perf_room_give_way(struct perf_thread *thread, const struct p
 /* Count a dropped record of the thread; the thread's next header reports it. */
 PERF_INTERNAL void perf_room_note(struct perf_thread *thread);
 
-/* On each CPU, write a header that identifies the thread before the thread's next record. */
+/* Before the thread's next record on each CPU, write a header that identifies the thread. */
 PERF_INTERNAL void perf_room_renew(struct perf_thread *thread);
 
 /* Write the number of records that the thread has dropped; a header follows. */

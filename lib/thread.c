@@ -211,7 +211,7 @@ PERF_LOCAL bool take_slot(struct perf_thread *thread, int32_t tid)
 
 /*
  * Release the slots of thread @tid, and of threads that ended without destructors, because clone()
- * created them or no pthread key was available. The thread that replaces a slot's tid releases it.
+ * created them or no pthread key was available. The thread that replaces the tid releases the slot.
  */
 PERF_INTERNAL void perf_threads_bury(int32_t tid)
 {
@@ -394,7 +394,7 @@ PERF_INTERNAL void perf_thread_forget(void)
 	joining = false;
 	if (thread == &nobody)
 		return;
-	/* A record that fork() interrupted uses these until it finds its gate changed. */
+	/* The writer that fork() interrupted uses these until it detects that the gate changed. */
 	thread->rseq = perf_rseq_find();
 	thread->lane = &perf_pool->lane[0][0];
 	thread->cpu = PERF_CPU_NOBODY;

@@ -370,10 +370,10 @@ PERF_INTERNAL bool perf_frame_left(uintptr_t then, uintptr_t now);
 PERF_INTERNAL void perf_thread_repair(void);
 
 /**
- * perf_thread_give_up - count the record that holds a thread's gate as lost
- * @goes_on:	the record's writer is running, so do not wait for it or count it again
+ * perf_thread_give_up - count as lost the record that holds a thread's gate
+ * @goes_on:	the record's writer is running, so do not wait for it or count the record again
  *
- * The next data in its lane marks the record as incomplete.
+ * The next data in the record's lane marks the record as incomplete.
  */
 PERF_INTERNAL void perf_thread_give_up(struct perf_thread *thread, bool goes_on);
 

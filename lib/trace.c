@@ -158,7 +158,7 @@ PERF_LOCAL int request_snapshot(struct perf_device *device)
 	return perf_device_error(device, errno, "cannot request a snapshot", NULL);
 }
 
-/* Without a session of this process, the recorder may trace its instructions or sample it. */
+/* Even if this process has no session, the recorder may sample it or trace its instructions. */
 PERF_LOCAL int request_anywhere(void)
 {
 	static struct perf_device device;

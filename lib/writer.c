@@ -71,7 +71,7 @@ struct late_code {
  *		slot
  * @own:	counts are the thread's own
  * @adds:	offsets are added; set if @own is set, except in Delta: until the thread is
- *		switched out, a difference between CSR values is also one between its counts
+ *		switched out, differences between CSR values equal those between its own counts
  */
 struct perf_recipe {
 	struct perf_exits exits;

@@ -10,8 +10,8 @@ PERF_INTERNAL void bare_choose_begin(struct bare_choice *choice)
 }
 
 /*
- * Move event @to[n] to the free counter @n, then fill the counter that the move has freed in the
- * same way, until event @last has a counter.
+ * Move event @to[n] to the free counter @n. In the same way, fill the counter that the move has
+ * freed, and so on, until event @last has a counter.
  */
 PERF_LOCAL void hand_on(struct bare_choice *choice, const unsigned char *to,
 			unsigned int n, unsigned int last)
