@@ -146,7 +146,7 @@ static int take_three(int fd, uint32_t *mask)
 	return ret;
 }
 
-/* The process runs on the CPU of the session's thread, which scounteren allows to read counters. */
+/* The process runs on the same CPU as the session's thread, which may read counters there. */
 TEST_F(access, unrelated_process_gets_sigill)
 {
 	int ready[2], i, bad = 0;
@@ -415,8 +415,8 @@ static void *thread_takes(void *arg)
 
 /*
  * If no slot is free for a thread that takes counters, the driver releases that thread's counters,
- * but not the counters that another thread has taken in the meantime. Access is revoked once the
- * thread's call has started.
+ * but not the counters that another thread has taken in the meantime. When this thread loses its
+ * access, the other thread's call has started.
  */
 static void fail_to_take(struct __test_metadata *_metadata,
 			 struct _test_data_access *self)

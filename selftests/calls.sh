@@ -89,8 +89,8 @@ done
 run joined-leaf sifive-trace record -C 0 --calls --children -F leaf -e cycles,instructions:u -b 16M -o joined-leaf.rtd $p/joined
 run joined-copy sifive-trace record --calls --children --archive -o joined-copy.rtd $p/joined'
 
-# owners NAME: print the thread ids of Ownership messages, without 0 for untraced threads, decoded
-# with the number of source bits in the side-car file.
+# owners NAME: print the thread ids of Ownership messages, without 0 for untraced threads. The
+# side-car file contains the number of source bits, which decoding needs.
 owners() {
 	python3 - "$out/$1" <<'PYTHON'
 import json, sys

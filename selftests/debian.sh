@@ -96,8 +96,8 @@ done
 cat >"$out/run/lines.lua" <<'EOL'
 for i = 1, tonumber(arg[1]) do print(i, i * i) end
 EOL
-# perf reads the sampled function's caller from the register ra, and often omits a caller, so the
-# path contains the outer functions several times.
+# perf reads the sampled function's caller from the register ra, and often omits a caller. The outer
+# functions are therefore on the call path several times.
 cat >"$out/run/mixed.lua" <<'EOL'
 local function work()
 	local t, s = {}, {}
@@ -281,7 +281,7 @@ for name in $programs; do
 done
 
 # processes: check that the samples of make's processes, excluding perf's, include gcc's and add up
-# to perf stat's count. At its end, each process has counted less than one period without a sample.
+# to perf stat's count. The last period of each process is incomplete, so it has no sample.
 processes() {
 	"$build/sifive-trace" report --strict --json --by process --symfs "$out/run/root" \
 		"$out/run/make.rtd" >"$out/make.json" 2>"$out/make.errors" || return

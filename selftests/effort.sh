@@ -65,9 +65,9 @@ effort_except_results() {
 	[ "$TRACE_PART" -eq 1 ] || echo $of_results
 }
 
-# Instruction trace of a kernel with this many checks fills the buffers immediately, and perf counts
-# the checks' instructions, too. Also skip kselftests of the library, of single captures and of
-# callers, because other tests make the same driver calls, and skip tests of invalid arguments,
+# With the debug kernel's many checks, instruction trace fills the buffers immediately, and perf
+# counts the checks' instructions, too. Also skip kselftests of the library, of single captures and
+# of callers, because other tests make the same driver calls, and skip tests of invalid arguments,
 # because the stock kernel runs these tests.
 effort_except_debug() {
 	local names="instruction perf_stat"
