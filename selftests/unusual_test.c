@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that each record is in the trace or counted as lost, even in programs that use stacks,
- * signals and processes in unusual ways: user threads that a signal handler switches, a stack that
- * overflows in the middle of a call and is left by a jump, an alternate stack with many signals per
- * millisecond, the program's own SIGILL, a child that continues in the background, and a child that
- * traces itself after its parent's trace has ended.
+ * signals and processes in unusual ways: user threads between which a signal handler switches, a
+ * stack that overflows in the middle of a call and from which the handler jumps away, an alternate
+ * stack with many signals per millisecond, the program's own SIGILL, a child that continues in the
+ * background, and a child that traces itself after its parent's trace has ended.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

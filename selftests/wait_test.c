@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that with SIFIVE_TRACE_CONFIG_WAIT, a slow reader does not cause a loss, because harts
- * that store continuously wait while the sink has no room. A store must stop waiting when its
+ * Proves that with SIFIVE_TRACE_CONFIG_WAIT, a slow reader does not cause a loss: harts that store
+ * continuously have to wait while the sink has no room. A store must stop waiting when its
  * process ends, on STOP, unbind and system sleep, and when the reader has exited. Other operations
  * must continue while stores wait.
  *
@@ -153,8 +153,8 @@ static void *store_steadily(void *arg)
 }
 
 /*
- * Stores wait if more than a quarter of the buffer is unread. Fill almost that much quickly:
- * otherwise, filling it would take most of the test's time.
+ * Stores wait if more than a quarter of the buffer is unread. Fill nearly a quarter at full speed:
+ * at the writers' speed, this would take most of the test's time.
  */
 static void fill_most(struct __test_metadata *_metadata, const struct _test_data_wait *self,
 		      struct trace_writer *w)
@@ -225,7 +225,7 @@ static bool writers_sleep(void)
 }
 
 /*
- * Wait until the next store by each writer waits: the driver has set the flag, then removed the
+ * Wait until a store by each writer waits. Before that, the driver sets the flag, then removes the
  * pages.
  */
 static void until_waiting(const struct _test_data_wait *self)
@@ -466,7 +466,7 @@ TEST_F(wait, stop_ends_waiting)
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 	EXPECT_FALSE(waits(self->s.fd));
 	EXPECT_EQ(NULL, stop_all(self));
-	/* START keeps the existing bytes, so stores wait again; a rewind discards them. */
+	/* START keeps the existing bytes, so stores wait again; a rewind discards the bytes. */
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	until_waiting(self);
 	ASSERT_EQ(0, trace_stop(self->s.fd));
@@ -521,8 +521,8 @@ TEST_F(wait, process_with_waiting_store_can_be_killed)
 }
 
 /*
- * The periods without room before this one lasted @full_ns in total. The driver measures how long
- * stores wait, because on a loaded host, this test may detect the wait late.
+ * The periods without room before this one lasted @full_ns in total. Use the driver's measurement
+ * of the wait, because on a loaded host, this test may detect the wait late.
  */
 static void continue_without_reader(struct __test_metadata *_metadata, struct _test_data_wait *self,
 				    uint64_t full_ns)

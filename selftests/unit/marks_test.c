@@ -67,7 +67,7 @@ TEST_F(command, drops_recorded_only_in_the_trace_are_losses)
 	EXPECT_NE(NULL, strstr(self->out, "\"dropped\":777,\"encoders\":"));
 }
 
-/* The side-car file can be written before the last marks, or count drops without a mark. */
+/* The side-car file can be written before the last marks, or can count drops that have no mark. */
 TEST_F(command, larger_drop_count_of_side_car_file_and_marks_is_used)
 {
 	static const char * const meta[] = { "{\"srcbits\":0,\"lost\":{\"dropped\":700}}",

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Tests that reading hostile traces needs limited memory; prints TAP. The limit for peak memory
-# without symbols is 64 MB. It is 96 MB for report --diff of two traces with 128 sources, and 128 MB
-# for several threads.
+# Tests that a limited amount of memory is enough to read any hostile trace; prints TAP. The limit
+# for peak memory without symbols is 64 MB. It is 96 MB for report --diff of two traces with 128
+# sources, and 128 MB for several threads.
 #
 #	memory.sh COMMAND GENERATOR DIRECTORY
 
@@ -42,7 +42,7 @@ measure() {
 	result "$status" "$name needs less than $((limit >> 10)) MB"
 }
 
-# read_all NAME SRCBITS: measure all commands that read traces, with one.rtd.
+# read_all NAME SRCBITS: measure all commands that read traces; they read one.rtd.
 read_all() {
 	local name=$1 how
 	local common=(-j1 -c all --srcbits "$2" --meta none one.rtd)
@@ -70,7 +70,7 @@ read_all "16 sources" 4
 "$command" graph -c all --srcbits 4 --meta none one.rtd 2>&1 >/dev/null |
 	grep -q 'too many different paths: the lightest are'
 result $? "omitted paths are reported"
-# A browser opens a flame graph with this many boxes without delay.
+# A browser opens a flame graph of up to 1500 boxes without delay.
 "$command" export --format svg -c all --srcbits 4 --meta none one.rtd 2>err >many.svg
 [ "$(grep -c 'class="b"' many.svg)" -le 1500 ] &&
 	grep -q 'the flame graph lacks [0-9]* boxes narrower than' err
@@ -114,8 +114,8 @@ for name in groups values; do
 	result $? "a side-car file with too many $name is refused in less than 16 MB"
 done
 
-# Instruction trace that begins on 128 sources, and records that the flow never reaches, each after
-# a separate header.
+# Instruction trace that begins on 128 sources, followed by records, each after a separate header.
+# The flow never reaches these records.
 python3 - >held.rtd <<'EOF'
 import sys
 

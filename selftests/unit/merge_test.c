@@ -98,7 +98,7 @@ TEST_F(command, dates_refer_to_one_clock)
 	struct sinks sinks;
 
 	make_sinks(&sinks, false);
-	/* At STOP, by either clock. */
+	/* The wall clock at STOP, with the time of the trace's own clock. */
 	a.more = ",\"host\":\"h\",\"utc\":{\"time\":100001277,\"ns\":2000000008000000000}";
 	b.more = ",\"host\":\"h\",\"utc\":{\"time\":100000700,\"ns\":2000000008000020000}";
 	a.coverage = "{\"bytes\":1,\"run_ns\":10000000000}";
@@ -143,7 +143,7 @@ TEST_F(command, drift_is_corrected_after_merging)
 	EXPECT_NE(NULL, strstr(self->err, "within 509.000 ns of the machine's clock at the start and 459.000 ns at the end; a drift of +100.000 ppm")) {
 		TH_LOG("%s", self->err);
 	}
-	/* Nothing remains of a wall clock that contradicts the readings. */
+	/* A wall-clock time that contradicts the readings is omitted. */
 	a.more = ",\"host\":\"h\",\"utc\":{\"time\":100011276,\"ns\":2000000000000000000,\"within\":7}";
 	write_meta(&a);
 	run(self, "merge -o m.rtd a.rtd b.rtd && cat m.rtd.meta");
@@ -215,7 +215,7 @@ TEST_F(command, wrapping_clocks_are_merged)
 }
 
 /*
- * The conversion between the clocks moves a wraparound into a pause as long as three quarters of
+ * The conversion between the clocks moves a wraparound into a pause that lasts three quarters of
  * the clock's range.
  */
 TEST_F(command, ambiguous_pause_is_refused)
@@ -313,7 +313,7 @@ TEST_F(command, truncated_last_message_is_accepted)
 
 /*
  * A thread can end while the first trace is being written, so the side-car file written last
- * describes it best.
+ * describes that thread best.
  */
 TEST_F(command, threads_are_read_from_the_last_side_car_file)
 {

@@ -280,7 +280,7 @@ TEST_F(command, temporary_files_need_a_directory_with_free_space)
 	EXPECT_TRUE(is_clean());
 }
 
-/* Return whether a process has an unnamed file in this directory open. */
+/* Return whether an unnamed file in this directory is open in a process. */
 static bool has_temporary(pid_t process, const char *dir)
 {
 	char path[64], link[512];

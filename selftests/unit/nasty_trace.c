@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Writes a trace with as many distinct items as possible to standard output. It has all channels of
- * all sources, new functions and call sites in each record, calls of unlimited depth, repeated
+ * Writes to standard output a trace with as many distinct items as possible: all channels of all
+ * sources, new functions and call sites in each record, calls of unlimited depth, repeated
  * headers of up to 31 counters with changing names, and times that jump.
  *
  *	nasty_trace KB SRCBITS SEED [COUNTERS]
  *
  * Traces with different seeds differ, but have some functions in common. COUNTERS is the minimum
- * number of counters per stream, which count 64 different events; if it is 0, most streams have few
- * counters, all different.
+ * number of counters per stream; up to 64 different events are then counted. If COUNTERS is 0, most
+ * streams have at most two counters, and up to 1000 different events are counted.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests the layouts, the framing and the damage that the message decoder handles. nexus_time_test.c
- * tests its times.
+ * Tests that the message decoder handles every layout, finds the messages' ends, and recovers from
+ * damage. nexus_time_test.c tests the decoder's times.
  */
 #include <kselftest_harness.h>
 
@@ -294,7 +294,7 @@ TEST(chunk_boundaries_do_not_affect_the_result)
 	gen_free(&gen);
 }
 
-/* Whatever byte a ring starts at, it is decoded correctly from the second message at the latest. */
+/* Whichever byte a ring begins with, decoding is correct from the second message at the latest. */
 TEST(ring_is_decoded_from_the_second_message)
 {
 	struct nexus_options options = { .ring = true };
@@ -382,7 +382,7 @@ TEST(malformed_message_is_a_gap)
 	/* A field of more than 64 bits. */
 	check_gap(_metadata, "\x1c\x61\xfc\xfc\xfc\xfc\xfc\xfc\xfc\xfc\xfc\xfc\xff",
 		  13, NEXUS_GAP_MALFORMED);
-	/* A message that ends within a TCODE without a known layout. */
+	/* A message that ends within its TCODE, whose layout is unknown. */
 	check_gap(_metadata, "\xe3", 1, NEXUS_GAP_MALFORMED);
 }
 

@@ -196,7 +196,7 @@ TEST_F(objects, that_replace_one_another_are_omitted_without_a_clock)
 	EXPECT_EQ(0, self->meta.objects);
 }
 
-/* Mappings that are read before and after they were shortened, or in the opposite order. */
+/* Mappings that are read before and after they are shortened, or in the opposite order. */
 TEST_F(objects, of_shortened_mappings_keep_the_longest_extent)
 {
 	objects_add_code(&self->objects, "/no/program", 10 * EACH, EACH, 0);

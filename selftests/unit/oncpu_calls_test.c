@@ -44,7 +44,8 @@ FIXTURE(calls) {
 	bool gap[HARTS];		/* a record could not be written */
 	bool mute[HARTS];		/* messages are lost */
 	/*
-	 * @drop and @mutes: each of these losses occurs once in this many records, or never if 0.
+	 * On average, one in @drop records cannot be written, and one in @mutes steps begins a loss
+	 * of messages; 0 means never.
 	 */
 	unsigned int drop, mutes, lost;
 	struct trace_switch late[LATE];
@@ -202,8 +203,8 @@ static void finish(FIXTURE_DATA(calls) *self, unsigned int hart)
 }
 
 /*
- * Begin to lose messages, or stop losing them and report the loss with an Error message without a
- * time.
+ * Begin to lose messages; or stop losing them, and report the loss with an Error message that has
+ * no time.
  */
 static void mute(FIXTURE_DATA(calls) *self, unsigned int hart)
 {
@@ -407,7 +408,7 @@ TEST_F(calls, with_a_loss_detected_later_are_omitted)
 	EXPECT_EQ(1, oncpu_syscalls(self->oncpu)->doubtful);
 }
 
-/* After a loss, it is unknown which thread makes calls, until a thread begins to run. */
+/* After a loss, the thread that makes a call is unknown until a thread begins to run. */
 TEST_F(calls, of_an_unknown_thread_are_omitted_and_counted)
 {
 	MARK(0, 1000);

@@ -54,7 +54,7 @@ static void make_untimed(FIXTURE_DATA(command) *self)
 	save_with(self, 0, "");
 }
 
-/* Return the line with a function, or "" if none. */
+/* Return the line with a function, or "" if there is none. */
 static const char *line_of(FIXTURE_DATA(command) *self, uint64_t function)
 {
 	static char line[1024];
@@ -678,8 +678,8 @@ TEST_F(command, wait_for_room_is_not_subtracted_from_other_off_cpu_time)
 }
 
 /*
- * The thread works for 10 us and sleeps for 100 us 40,000 times, so there are more spans than a
- * page can contain.
+ * 40,000 times, the thread works for 10 us and then sleeps for 100 us, so there are more spans than
+ * a page can contain.
  */
 TEST_F(command, html_contains_the_maximum_number_of_equal_spans)
 {

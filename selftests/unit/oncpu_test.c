@@ -58,7 +58,7 @@ FIXTURE(oncpu) {
 	int running[HARTS];
 	bool gap[HARTS];		/* a record of a switch could not be written */
 	bool mute[HARTS];		/* messages are lost */
-	unsigned int drop, mutes, pauses;	/* once in this many records; 0 for never */
+	unsigned int drop, mutes, pauses;	/* one in so many records or steps; 0: never */
 	unsigned int lost;
 	uint64_t self[FUNCTIONS][SUMS], total[FUNCTIONS][SUMS];
 	char trace[64], meta[80];
@@ -421,8 +421,8 @@ static void generate(FIXTURE_DATA(oncpu) *self)
 			put(self, hart, 1, SIFIVE_TRACE_SWITCH_BEGIN);
 	}
 	/*
-	 * The time of the last message is the end of the trace, so let that time pass for all
-	 * threads.
+	 * The trace ends at the time of the last message, so account for each thread's time until
+	 * then.
 	 */
 	self->gen.now -= self->gen.step;
 	for (i = 0; i < self->threads; i++) {

@@ -204,7 +204,7 @@ TEST_F(command, report_compares_traces_with_different_tick_rates)
 	EXPECT_NE(NULL, strstr(self->out, "          8         16  +100.0%"));
 }
 
-/* A counter in only one of the traces is shown, with an empty column for the other trace. */
+/* A counter that is in only one trace is shown, with an empty column for the other trace. */
 TEST_F(command, report_compares_traces_with_different_counters)
 {
 	const uint64_t whole[] = { MAIN, 0x3f00000000 };

@@ -227,7 +227,7 @@ TEST_F(command, counter_time_is_that_of_its_last_word)
 		"[0] 3030 PC=0x00021000 [Perf Cntr] [Index=1] [Value=6]  ffl:sample/fib.c:fib:12\n");
 }
 
-/* Lines are in order even if a stream is interrupted within a counter for any length of time. */
+/* Lines are in order even if a stream is interrupted for any length of time within a counter. */
 TEST_F(command, lines_of_sources_are_in_the_order_of_their_words)
 {
 	const uint64_t at = MAIN, value[2] = { 7, 8 };

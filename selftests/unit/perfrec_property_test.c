@@ -330,7 +330,7 @@ TEST(two_interleaved_sources_are_decoded)
 	}
 }
 
-/* Add other messages from an encoder, which are not part of the records. */
+/* Also write messages that are not part of any record, as encoders do. */
 TEST(sixteen_sources_are_decoded)
 {
 	const uint64_t process = 0x1234, icnt = 7;
@@ -486,7 +486,7 @@ static bool is_record(const struct gen *gen, uint64_t offset)
 	return false;
 }
 
-/* Write random records, and headers in between that may change the counters. */
+/* Write random records; the headers between them may change the counters. */
 static void headers_sample(struct gen *gen, unsigned int type, uint64_t *seed)
 {
 	struct gen_stream stream;

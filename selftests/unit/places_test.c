@@ -79,7 +79,7 @@ TEST_F(places, are_found_by_time)
 	EXPECT_EQ(-1, whose(self, AT, 150));
 	EXPECT_EQ(-1, whose(self, AT + 0x3000, 99));
 	EXPECT_EQ(-1, whose(self, AT + 0x100000, 99));
-	/* Without a time, and for an object's separate address, the address is unchanged. */
+	/* An address without a time is unchanged, as is an object's separate address. */
 	EXPECT_EQ(AT, places_find(self->places, AT, NULL, NULL));
 	EXPECT_EQ(AT + places_shift(self->places, 2),
 		  places_find(self->places, AT + places_shift(self->places, 2), &time, NULL));
@@ -146,7 +146,7 @@ static void add_in(FIXTURE_DATA(places) *self, uint64_t start, uint32_t process)
 	in[self->meta.ins++] = process;
 }
 
-/* Return the object at @address of the thread that wrote to @channel, or whose id is @named. */
+/* Return the object at @address in the process of the thread that has @channel or the id @named. */
 static int of_writer(FIXTURE_DATA(places) *self, uint64_t address, uint64_t time,
 		     unsigned int channel, uint32_t named)
 {

@@ -19,7 +19,7 @@ static unsigned int below(uint64_t *seed, unsigned int limit)
 	return (unsigned int)(gen_random(seed) % limit);
 }
 
-/* Write nested calls, samples and headers from two sources; @lost: with an Error message. */
+/* Write nested calls, samples and headers from two sources, and an Error message if @lost. */
 static void make_records(struct gen *gen, uint64_t *seed, bool lost)
 {
 	unsigned int depth[2] = { 0 }, i, src, type;

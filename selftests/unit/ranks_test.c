@@ -26,8 +26,8 @@ TEST(probabilities_are_as_published)
 	unsigned int i;
 
 	/*
-	 * 2 of the 20 ways to choose 3 of 6 ranks are as extreme; so are 2 of the 184756 ways to
-	 * choose 10 of 20.
+	 * 2 of the 20 ways to choose 3 of 6 ranks are as extreme as this choice; so are 2 of the
+	 * 184756 ways to choose 10 of 20.
 	 */
 	EXPECT_LT(fabs(ranks_p(low, 3, high, 3) - 0.1), 1e-12);
 	EXPECT_LT(fabs(ranks_p(low, 10, high, 10) - 2.0 / 184756), 1e-15);

@@ -77,7 +77,8 @@ compiles() {
 	"${@:2}" -Wall -Wextra -Werror -o "$1" "$work/calls.c" $flags
 }
 
-# Print calls and their own costs by function, from the example's output and from report's.
+# Print the number of calls and the self costs of each function: sums() from the example's output,
+# reported() from the output of report.
 sums() {
 	awk '/ records$/ { exit }
 	{
@@ -111,8 +112,8 @@ for row in rows:
 		sort
 }
 
-# reads_as_the_command PROGRAM TRACE: expect the calls that report shows, and the exit status of
-# --strict.
+# reads_as_the_command PROGRAM TRACE: expect PROGRAM to print the calls that the report command
+# shows, and to exit with the status of report --strict.
 reads_as_the_command() {
 	local status
 	"$1" "$2" >"$work/calls" 2>"$work/messages"

@@ -4,8 +4,8 @@
  * Define before including this:
  *
  *	WIDTH_RAW, WIDTH_DELTA, WIDTH_XOR	the writer's constants for the count types,
- *	start(type, bits, now) writes a header while the single counter has the value now,
- *	record(now)		writes a record at this value, and returns the count.
+ *	start(type, bits, now)	writes a header; the single counter then has the value @now,
+ *	record(now)		writes a record at the value @now, and returns the count.
  */
 #ifndef RECORD_WIDTHS_H
 #define RECORD_WIDTHS_H

@@ -378,7 +378,7 @@ static void check_successors(struct __test_metadata *_metadata,
 	size_t i;
 
 	set_up_program(self, variant, 6, now);
-	/* Write few headers: random headers would be more than the reader keeps for a thread. */
+	/* Write no random headers: the reader could not keep all of them for a thread. */
 	program->headers = 0;
 	program->errors = 0;
 	program->garbage = 0;
@@ -395,7 +395,7 @@ static void check_successors(struct __test_metadata *_metadata,
 		uint64_t from = i ? program->gen.now : now + LAP - 1000;
 		unsigned int k;
 
-		/* Not all threads run on all harts, and headers are counted per source. */
+		/* Only every other thread runs on all harts, and headers are counted per source. */
 		program->sources = i % 2 ? variant->sources : 1;
 		thread->channel = 6;
 		program->alone = i + 1;
@@ -404,7 +404,7 @@ static void check_successors(struct __test_metadata *_metadata,
 		fprintf(meta, "%s{ \"channel\": 6, \"tid\": %zu, \"from\": %" PRIu64
 			", \"to\": %" PRIu64 " }", i ? ", " : "", 100 + i,
 			from % LAP, (program->gen.now - 1) % LAP);
-		/* Start the next thread after all messages in flight. */
+		/* Start the next thread after all messages in flight have arrived. */
 		program->gen.now += 1000;
 		gen_idle(&program->gen, 2000);
 	}

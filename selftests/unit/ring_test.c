@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Tests that the data inferred for a ring whose beginning was overwritten is true. */
+/* Tests that the inferred data is correct for a ring whose beginning was overwritten. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -319,7 +319,8 @@ TEST_F(ring, can_begin_within_a_header)
 }
 
 /*
- * Return whether the counts are DeltaXOR: without a header after the cut, no record can be decoded.
+ * Return whether the counts are DeltaXOR: if so, no record can be decoded without a header after
+ * the cut.
  */
 static bool nothing_left(struct __test_metadata *_metadata,
 			 const FIXTURE_DATA(ring) *self)

@@ -98,7 +98,7 @@ static void save_nested(FIXTURE_DATA(command) *self, const char *name)
 	save(self, name);
 }
 
-/* A call is counted for its function's object, but for the line that called it. */
+/* A call is counted for the object of its function, and for the line from which it was made. */
 TEST_F(command, objects_and_lines_have_the_totals_of_functions)
 {
 	save_nested(self, "trace.rtd");

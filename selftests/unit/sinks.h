@@ -93,7 +93,7 @@ static inline void begin_stream(struct gen_stream *stream, struct gen *gen, unsi
 	gen_header(stream);
 }
 
-/* Generate sinks whose first message is @begin ticks after the second sink's clock was 0. */
+/* Generate the traces. The first message is @begin ticks after the second sink's clock was 0. */
 static inline void make_sinks_at(struct sinks *sinks, bool delta, unsigned int width,
 				 uint64_t begin)
 {

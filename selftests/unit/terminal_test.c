@@ -10,7 +10,7 @@
 #define NAME		"warehouse::department::shelf<perishable>::inventory::"	\
 			"supervisor::recalculate<12345>"
 /*
- * Size of a trace that takes longer than half a second while watch() slows the command down
+ * Size of a trace that takes more than half a second to read while watch() slows the command down
  * sixfold.
  */
 #define MANY		(5u << 20)
@@ -40,7 +40,7 @@ static pid_t start(const char *arguments, unsigned short columns, int *from)
 		dup2(pipes[1], 1);
 		dup2(pipes[1], 2);
 	}
-	/* nohup(1) and background jobs of scripts ignore these. */
+	/* nohup(1) and background jobs of scripts ignore these signals. */
 	signal(SIGHUP, SIG_DFL);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGQUIT, SIG_DFL);
@@ -208,8 +208,8 @@ TEST_F(command, progress_is_not_shown_within_output)
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		for (k = 0; k < sizeof(output) / sizeof(output[0]); k++) {
 			/*
-			 * Sleep for longer than the delay before progress is shown, between
-			 * two stretches of work.
+			 * Between two stretches of work, sleep for longer than the delay before
+			 * progress is shown.
 			 */
 			ASSERT_EQ(0, system("{ cat trace.rtd; sleep 1;"
 					    " cat trace.rtd; } >fifo &"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests record --trigger and --slower-than: the calls that cause a snapshot, and reports about
- * them, with simulated events instead of the kernel's.
+ * Tests record --trigger and --slower-than: which calls cause a snapshot, and what is reported
+ * about these calls. Simulated events replace the kernel's.
  */
 #include <string.h>
 #include "kselftest_harness.h"

@@ -153,7 +153,7 @@ static void put_record(FIXTURE_DATA(turns) *self, unsigned int type, unsigned in
 	gen_record(stream, type, address, value);
 }
 
-/* Run main, which calls A and B alternately, @steps times, for about @cycles cycles each. */
+/* Run main, which calls A or B, chosen at random, @steps times, for about @cycles cycles each. */
 static void run(FIXTURE_DATA(turns) *self, unsigned int steps, unsigned int cycles,
 		uint64_t turn_cycles, unsigned int moves)
 {

@@ -372,7 +372,7 @@ TEST_F(command, signal_handler_shows_the_interrupted_function)
 	uint64_t *word;
 
 	begin(self, &stack);
-	/* At a function's first instruction, and before it has saved the return address. */
+	/* At a function's first instruction, and before that function saves the return address. */
 	push_handler(&stack, LEAF, IN_MAIN);
 	push_usual(&stack, 0, 0);
 	sample(&stack, DOWN + 8);

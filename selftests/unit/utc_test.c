@@ -40,7 +40,7 @@ static void write_side(const struct side *side)
 	write_file(side->path, text, strlen(text));
 }
 
-/* Write a trace of nested calls, whose records are @gap ticks apart. Set the time of each. */
+/* Write a trace of nested calls. Its records are @gap ticks apart; set @time to their times. */
 static void make_trace(FIXTURE_DATA(command) *self, const char *path, unsigned int width,
 		       uint64_t gap, uint64_t time[STEPS])
 {
@@ -234,7 +234,7 @@ TEST_F(command, incomplete_and_contradictory_readings_are_refused)
 	static const struct {
 		const char *more, *message;
 	} refused[] = {
-		/* As written when a recording begins, for a recorder that is killed. */
+		/* The recorder was killed, so this is the file that it wrote at the beginning. */
 		{ UTC(2001000, 1790000000001000000) SAMPLES(1000, 5000000000, 2001000, 5002000000)
 		  RUN(0), "the length of the recording is unknown" },
 		{ SAMPLES(1000, 7000000000, 2000201000, 7000000000), "contradict each other" },
@@ -259,7 +259,7 @@ TEST_F(command, incomplete_and_contradictory_readings_are_refused)
 			TH_LOG("%u: %s", i, self->err);
 		}
 	}
-	/* Times of a machine whose clock was not set are after 1970, without readings, too. */
+	/* Times just after 1970 began, from a machine whose clock was never set, are valid. */
 	side.more = ",\"clock_samples\":[]" UTC(2000201000, 2000000001);
 	write_side(&side);
 	run(self, "decode -q --csv --clock utc trace.rtd | sed -n 2p");
@@ -267,7 +267,7 @@ TEST_F(command, incomplete_and_contradictory_readings_are_refused)
 	EXPECT_EQ(0, strncmp(self->out, "333133", 6)) { TH_LOG("%s", self->out); }
 }
 
-/* All times can be converted: those of 64 bits, too. */
+/* Times of 64 bits can also be converted. */
 TEST_F(command, wide_timestamps_are_converted)
 {
 	struct side side = usual();
@@ -407,13 +407,13 @@ TEST_F(command, concatenated_perfetto_files_show_both_recordings)
 	EXPECT_EQ(machine[0], machine[1]);
 	EXPECT_EQ(machine[2], machine[3]);
 	EXPECT_NE(machine[0], machine[2]);
-	/* The same, but for a few ticks, as the time from START to the first record of each. */
+	/* The second START is 3 s later, and its first record comes another 0.25 s later. */
 	EXPECT_LT(3 * NS_PER_SEC + NS_PER_SEC / 4 - 100000, time[2] - time[0]);
 	EXPECT_GT(3 * NS_PER_SEC + NS_PER_SEC / 4 + 100000, time[2] - time[0]);
 	run(self, "--version >p; " SOURCES "/perfetto.py both.pf");
 	EXPECT_NE(NULL, strstr(self->out, "process one: p\n")) { TH_LOG("%s", self->out); }
 	EXPECT_NE(NULL, strstr(self->out, "process two: p\n"));
-	/* Otherwise, the file of a single trace is as before. */
+	/* Without --clock utc, a trace is not a separate machine, and its times are not dates. */
 	run(self, "export -q --format perfetto -o c.pf a.rtd; " SOURCES "/perfetto.py c.pf calls");
 	EXPECT_EQ(0, strncmp(self->out, "0 250", 5)) { TH_LOG("%s", self->out); }
 }
