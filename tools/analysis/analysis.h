@@ -35,7 +35,7 @@
 #define ANALYSIS_INNER_INFERRED	(1u << 0)
 /* @inner includes ticks spent in unknown functions. */
 #define ANALYSIS_UNKNOWN_RAN	(1u << 1)
-/* The call includes an unknown time in which the thread waited for room in the buffer. */
+/* During the call, the thread waited for room in the buffer, for an unknown time. */
 #define ANALYSIS_WAIT_UNKNOWN	(1u << 2)
 /* Records were lost during the call, so its exit record may belong to a later call. */
 #define ANALYSIS_RECORDS_LOST	(1u << 3)

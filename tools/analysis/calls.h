@@ -40,8 +40,8 @@ struct stream {
 	 */
 	const struct analysis_thread *thread;
 	/*
-	 * The state of the hart's samples, or NULL unless the samples name threads. All samples
-	 * form one sequence of counts and times; the state's thread is the latest sample's.
+	 * The state of the hart's samples, or NULL if they do not name threads. All samples form
+	 * one sequence of counts and times; the state's thread is the latest sample's.
 	 */
 	struct analysis_thread *sampler;
 	uint32_t	part;
@@ -56,7 +56,7 @@ struct analysis {
 	/* The consumer's callbacks. While nothing is shown, @ops contains no callbacks. */
 	const struct analysis_ops	*wanted;
 	/*
-	 * For limit.c: the selected time range in ticks, and a copy of the statistics, made before
+	 * For limit.c: the selected time range in ticks, and a copy of the statistics from before
 	 * the records that are not shown.
 	 */
 	bool				limited;
@@ -252,8 +252,8 @@ uint64_t counting_forwards(struct analysis *analysis, struct analysis_thread *th
 			   const struct perfrec_record *record, uint64_t known);
 
 /**
- * counting_elsewhere() - for counting_loses(): return whether the thread may have written records
- * on another source after its latest record, all of which are missing
+ * counting_elsewhere() - for counting_loses(): return whether the thread may have written further
+ * records on another source, all of which are missing
  *
  * This is possible after a loss of any source, unless context switches show where the thread was.
  * Most threads have not moved, so the time and the counts are charged to the function that appears

@@ -68,8 +68,8 @@ void counters_names(const struct counters *counters,
 	for (i = 0; i < count; i++)
 		plain_name(counters->meta, header, i, name[i]);
 	/*
-	 * Begin with the last name: each is compared with the names before it, still without
-	 * suffixes.
+	 * Begin with the last name: each name is compared with those before it, which must not
+	 * have suffixes yet.
 	 */
 	for (i = count; i-- > 1;) {
 		for (before = 0, same = 1; before < i; before++)

@@ -60,7 +60,7 @@ struct counts {
 	struct pairs	parts;
 	struct pairs	links;		/* targets of indirect branches */
 	/*
-	 * Indirect branches with an unknown target, because the trace stopped there or continued
+	 * Indirect branches whose target is unknown, because the trace stopped there or continued
 	 * elsewhere.
 	 */
 	uint64_t	stopped;

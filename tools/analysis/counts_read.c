@@ -38,7 +38,7 @@ static const struct trace_ops trace_ops = {
 	.message = on_message, .gap = on_gap, .stop = on_stop,
 };
 
-/* Find the first reason that instructions may be missing although the flow has no gap. */
+/* Find the first reason why instructions may be missing although the flow has no gap. */
 static void find_losses(struct counts *counts, const struct input *input)
 {
 	const struct trace_stats *stats = trace_stats(input->trace);

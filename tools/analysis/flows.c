@@ -195,8 +195,8 @@ static uint32_t depth_of(struct track *track, uint64_t function)
 }
 
 /*
- * Enter a function that was called before the trace began, or whose call is missing. The open calls
- * end here. This is too early, and is counted, unless the only open call has returned.
+ * Enter a function that was called before the trace began, or whose call is missing. End the open
+ * calls here; unless the only open call has returned, this is too early and is counted.
  */
 static void begin_anew(struct flows *flows, struct track *track,
 		       const struct flow_place *place, uint64_t function)

@@ -24,7 +24,8 @@ uint32_t functions_find(struct functions *functions, uint64_t address);
 
 /**
  * functions_add() - number a new address
- * @same:	a known address in the same function, whose number @address receives; or @address
+ * @same:	address that identifies the function: @address receives the same number; may be
+ *		@address itself
  *
  * Return: the number, or FUNCTIONS_OTHER if there are too many.
  */

@@ -10,7 +10,7 @@
 #include "calls.h"
 
 /**
- * limit_before() - compare a thread's record with the time range, before it is processed
+ * limit_before() - before a thread's record is processed, compare it with the time range
  *
  * Return: false if the record is after the time range and must be ignored.
  */

@@ -271,7 +271,7 @@ static void settle(struct oncpu *oncpu, struct hart *hart, const struct oncpu_th
 		enter_state(oncpu, was, ONCPU_WAITS, hart->sure);
 }
 
-/* Called if a record contradicts the known state of the hart, so other records are missing. */
+/* Called if a record contradicts the known state of the hart, because other records are missing. */
 static void contradict(struct oncpu *oncpu, struct hart *hart, uint64_t now)
 {
 	oncpu->stats.contrary++;

@@ -66,7 +66,7 @@ struct oncpu_part {
  * struct oncpu_stats - statistics of uncertainties
  * @switches:	records of context switches
  * @losses:	number of times that records may be missing on a hart
- * @contrary:	records that contradict each other, so other records are missing
+ * @contrary:	records that contradict earlier ones, because other records are missing
  * @inferred:	records with an inferred time
  * @untimed:	records without a time
  */
@@ -123,7 +123,7 @@ void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, ui
 
 /**
  * oncpu_covers() - return whether switch records show where a thread was between two of its
- * records, so no record between them is missing
+ * records, which means that no record between them is missing
  * @from, @to:	times of these records; call this before oncpu_between() for the same times
  */
 bool oncpu_covers(struct oncpu *oncpu, struct thread *thread, uint64_t from, uint64_t to);

@@ -19,7 +19,8 @@
 #define RANKS_SAME	2
 
 /**
- * ranks_p() - return the probability that two sides differ at least this much by chance alone
+ * ranks_p() - return the probability that chance alone causes a difference at least as large as
+ * that between two sides
  * @a:		the @as values of one side, at least one
  * @b:		the @bs values of the other side, at least one
  *
@@ -32,7 +33,7 @@ double ranks_p(const double *a, unsigned int as, const double *b, unsigned int b
  * ranks_holm() - correct probabilities for the number of tests, with Holm's method
  * @p:		pointers to the @count probabilities, which are sorted and changed
  *
- * If no sides differ, the probability that any corrected value is below X is at most X.
+ * If no two sides really differ, the probability that any corrected value is below X is at most X.
  */
 void ranks_holm(double **p, size_t count);
 

@@ -17,8 +17,8 @@ struct reorder {
 	unsigned int		first;
 	unsigned int		count;
 	/*
-	 * A ring of pointers to all elements of @record. Starting at @first, the first @count
-	 * pointers are to the held records by time, and the rest to unused elements.
+	 * A ring of pointers to all elements of @record. Starting at @first, @count pointers refer
+	 * to the held records, in the order of their times, and the others to unused elements.
 	 */
 	struct perfrec_record	*order[WINDOW_RECORDS];
 	struct perfrec_record	record[WINDOW_RECORDS];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Sorts a thread's records into the order in which the thread wrote them. When a thread moves to
- * another hart or channel, its last record before the move can follow its first record after the
- * move in the trace, because messages from two encoders can be reordered on their way to the sink.
+ * another hart or channel, the trace can contain its first record after the move ahead of its last
+ * record before the move, because messages from two encoders can be reordered on their way to the
+ * sink.
  */
 #ifndef SIFIVE_TRACE_REORDER_H
 #define SIFIVE_TRACE_REORDER_H

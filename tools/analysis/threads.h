@@ -2,9 +2,9 @@
 /*
  * Finds a record's thread. A sample or a header may name the thread. Otherwise, if the side-car
  * file has a table of threads, the record belongs to the thread that owned the channel at the
- * record's time, on any source. Without a table, and for samples that do not name a thread, each
- * pair of source and channel counts as a thread. If a missing header may have named another thread,
- * the thread is unknown.
+ * record's time, regardless of the source. Without a table, and for samples that do not name a
+ * thread, each pair of source and channel counts as a thread. If a missing header may have named
+ * another thread, the thread is unknown.
  */
 #ifndef SIFIVE_TRACE_THREADS_H
 #define SIFIVE_TRACE_THREADS_H
@@ -15,8 +15,8 @@
 #include "perfrec/perfrec.h"
 
 /*
- * Channel number of records generated from instruction trace. No store has it, because stores to
- * this stimulus register are not traced.
+ * Channel number of records generated from instruction trace. No store has this number, because
+ * stores to this stimulus register are not traced.
  */
 #define THREADS_FLOW_CHANNEL	SIFIVE_TRACE_INSTRUCTION_OWNER
 
@@ -99,8 +99,8 @@ struct thread *threads_before(const struct threads *threads, const struct thread
 
 /**
  * threads_process() - return the name of a process's latest program. If the program is unknown,
- * return the name of the first thread, if samples, switches or instruction trace name that thread;
- * otherwise NULL
+ * return the name of the first thread instead, or NULL if neither samples, switches nor instruction
+ * trace name that thread
  */
 const char *threads_process(const struct meta *meta, int64_t pid);
 

@@ -9,7 +9,7 @@
 /* Limits for a damaged trace: threads, and the calls of all threads. */
 #define THREADS_MAX	4096
 #define FRAMES_MAX	(1u << 18)
-/* Number of a thread's open calls to search for a return's target. */
+/* Maximum number of a thread's open calls that are searched for a return's target. */
 #define SEARCHED_MAX	(1u << 14)
 
 /* An open call: its function's first instruction and its return address. */
@@ -69,7 +69,7 @@ struct function {
  * @away:	the code since the latest event is missing, and may be the kernel's
  * @switches:	the kernel has named the thread to which it will switch, @next
  * @gap:	instructions are missing up to the next instruction
- * @ran:	number of instructions in the function at @within to pass on
+ * @ran:	number of instructions to pass on, in the function at @within
  */
 struct track {
 	struct owner		*owner;

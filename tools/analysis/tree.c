@@ -409,7 +409,7 @@ int tree_weight(const struct tree *tree, const char *name)
 	return -1;
 }
 
-/* @time, @samples, and the index @from of the counters either include callees or exclude them. */
+/* @time, @samples and the counts from index @from on all include callees, or all exclude them. */
 static uint64_t weigh(const struct tree *tree, uint32_t node, int weight,
 		      uint64_t time, uint64_t samples, size_t from)
 {

@@ -42,8 +42,8 @@ struct event {
  * @cycles:	the column of all cycles, or COUNTERS_NONE before it exists
  * @all:	cycles of all records, regardless of the turn
  * @counted:	cycles of records within turns
- * @longest:	ticks between two records beyond which an equal turn number may mean a later
- *		turn, or 0 if unknown
+ * @longest:	two records with equal turn numbers are certainly from the same turn if they are
+ *		fewer ticks apart; 0 if unknown
  */
 struct turns {
 	unsigned int	number;
@@ -109,8 +109,8 @@ static void add_event(struct turns *turns, struct counters *counters,
 }
 
 /*
- * Round numbers have few bits, so they repeat. If a thread wrote no record for half of the period,
- * its record may be from a later round with the same number.
+ * The number of a round has few bits, so it repeats. If a thread wrote no record for half of the
+ * period, its next record may be from a later round with the same number.
  */
 static uint64_t longest(const struct turns *turns, const struct meta *meta)
 {

@@ -82,7 +82,7 @@ void turns_end(struct turns *turns, struct turns_last *last);
 
 /**
  * turns_change() - return whether a record's counter @i counted a different event at the stream's
- * previous record, so the difference is not a count
+ * previous record, which means that the difference is not a count
  */
 bool turns_change(const struct perfrec_record *record, unsigned int i);
 
