@@ -16,8 +16,8 @@
 
 #define BUFFER		(64u << 10)
 /*
- * Text of up to this length is appended before checking whether the buffer is full, so the buffer
- * has that much spare room.
+ * The buffer has this much spare room, so that text of up to this length can be appended before the
+ * check whether the buffer is full.
  */
 #define SHORT		64
 
@@ -301,7 +301,7 @@ void put_right(struct output *output, const char *text, size_t width)
 	put_text(output, text);
 }
 
-/* Write in a colour, unless it is NULL or the output has no styles. */
+/* Write text in a colour, unless @colour is NULL or the output has no styles. */
 static void put_coloured(struct output *output, const char *text, size_t width, const char *colour)
 {
 	if (!output->styled || !colour) {

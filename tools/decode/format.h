@@ -50,8 +50,8 @@ struct format_options {
  * format_thread() - find the thread of a record
  * @threads:	the trace's threads, from threads_new()
  *
- * Return: the thread's id; -1 if unknown, or if neither the record nor a header has named the
- * thread, because only one thread used the channel.
+ * Return: the thread's id; -1 if unknown, or if only one thread used the channel, so that neither
+ * the record nor a header has named it.
  */
 int64_t format_thread(struct threads *threads, const struct perfrec_record *record);
 

@@ -212,7 +212,7 @@ static const char *count_type(const struct perfrec_header *header)
 	       perfrec_count_type_name(header->count_type);
 }
 
-/* Return a file, which is created for its first line; NULL on failure. */
+/* Create and return a file, just before its first line is written; return NULL on failure. */
 static struct output *create_file(struct perf *perf, unsigned int which,
 				  const struct perfrec_header *header)
 {

@@ -365,7 +365,7 @@ static bool same_stem(const char *a, const char *b)
 	return length == size && !memcmp(a, b, length);
 }
 
-/* Create a name for the object's copy that is unique and valid in settings. */
+/* Name the object's copy: the name must be unique, and valid in settings. */
 static void name_object(const struct dqr *dqr, struct object *object)
 {
 	size_t size = sizeof(object->name) - sizeof(".properties");

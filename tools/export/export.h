@@ -100,10 +100,10 @@ void export_tree_enter(void *context, struct analysis_thread *thread);
 /** export_stop() - stop after a failed write, for @ops of exporters that write while they read */
 bool export_stop(void *context);
 
-/** export_is_time() - whether a weight is a time in ticks: all, on the CPU, or off the CPU */
+/** export_is_time() - return whether a weight is a time in ticks: all, or on or off the CPU */
 bool export_is_time(const struct export *export, int weight);
 
-/** export_is_unsure() - whether a node's weight without callees is an inexact time or count */
+/** export_is_unsure() - return whether a node's weight without callees is inexact */
 bool export_is_unsure(const struct export *export, uint32_t node, int weight);
 
 /*

@@ -48,7 +48,7 @@ void packets_separate(struct packets *packets, const struct meta *meta);
 /** packets_new() - return a packet of a sequence, to be filled and added */
 Perfetto__TracePacket packets_new(uint32_t sequence);
 
-/** packets_add() - write a packet; its uuids and its sequence are those of this trace alone */
+/** packets_add() - write a packet, whose uuids and sequence are numbered within this trace alone */
 void packets_add(struct packets *packets, struct output *out, Perfetto__TracePacket *packet);
 
 /** packets_flush() - write the remaining packets */

@@ -59,7 +59,7 @@
 #define NOTES_FIXED	(NOTE_COUNTER - 1)
 #define NOTES_MAX	(COUNTERS_MAX + NOTES_FIXED)
 
-/* Number of names per sequence that are recorded as written; other names are written again. */
+/* Number of names per sequence that are remembered as written; others are written again. */
 #define NAMES_KEPT	128
 
 /**

@@ -16,7 +16,7 @@
 #include "image.h"
 #include "text.h"
 
-/* The outermost calls of longer paths are omitted; no viewer shows that many calls. */
+/* The outermost calls of longer paths are omitted; no viewer shows paths of this length. */
 #define DEPTH_MAX	1024
 #define VALUES_MAX	(TREE_COUNTER + COUNTERS_MAX)
 #define LABELS_MAX	5

@@ -17,8 +17,8 @@
 #define BOTTOM		30
 #define MARGIN		10
 /*
- * Maximum number of boxes, which a browser opens in under a second; the narrowest boxes are
- * omitted.
+ * Maximum number of boxes, so that a browser opens the file in under a second. If there are more,
+ * the narrowest boxes are omitted.
  */
 #define BOXES_MAX	1500
 #define DEPTH_MAX	1000

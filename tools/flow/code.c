@@ -310,7 +310,7 @@ static bool make_room(struct code *code)
 	return true;
 }
 
-/* Read instructions up to the first that may not lead to its successor in memory. */
+/* Read instructions up to the first whose successor need not be the next one in memory. */
 static bool read_block(struct block *block, const uint8_t *bytes, uint64_t size)
 {
 	struct instruction one = { .kind = FLOW_NEXT }, before;

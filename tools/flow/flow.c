@@ -379,7 +379,7 @@ void flow_damaged(struct flow *flow, const struct nexus_message *gap)
 	unsigned int i;
 
 	/*
-	 * If messages are missing according to timestamps, the code usually contradicts the flow.
+	 * If timestamps show that messages are missing, the code usually contradicts the flow, too.
 	 */
 	if (gap->gap == NEXUS_GAP_ALIGN || gap->gap == NEXUS_GAP_TRUNCATED ||
 	    gap->gap == NEXUS_GAP_TIMES)

@@ -20,8 +20,8 @@
  * struct joined_ops - the consumer's callbacks
  * @flow:	callbacks for the flow, see flow.h
  * @record:	a record, valid during the call. Its position in its source's flow is exact unless
- *		@misplaced is set: too many records were waiting, or the flow was shown before the
- *		record was complete
+ *		@misplaced is set, which means that too many records were waiting, or that the flow
+ *		was shown before the record was complete
  */
 struct joined_ops {
 	struct flow_ops	flow;

@@ -15,7 +15,7 @@
  * to decode.
  */
 #define REPEATED_MAX	(1ull << 28)
-/* After emulating an instruction, the kernel returns at most this many bytes after the trap. */
+/* Maximum distance from an emulated instruction to where the kernel returns, in bytes. */
 #define TRAP_BYTES	4
 /* Maximum number of blocks without a branch while the number of instructions is unknown. */
 #define BLIND_MAX	(1u << 16)
@@ -256,7 +256,7 @@ static enum step go_back(struct walk *walk, bool show, bool call)
 	return go_to_address(walk, show, to);
 }
 
-/* Walk from the end of a block to the next block that the code determines, without a message. */
+/* Walk from the end of a block to the next block, which the code must determine, not a message. */
 static inline enum step infer(struct walk *walk, bool show)
 {
 	struct block *block = walk->block;
@@ -340,7 +340,7 @@ static inline enum step branch(struct walk *walk, bool show, bool taken, uint64_
 	--*times;
 	if (walk->balance < -(int64_t)ICNT_MAX)
 		return STEP_WRONG;
-	/* Outcomes are unpredictable, so select the next block without a conditional branch. */
+	/* Outcomes are unpredictable, so do not select the next block by a conditional branch. */
 	block = walk->block->way[taken];
 	if (__builtin_expect(!block, false))
 		return taken ? go_taken(walk, show) : go_next(walk, show);

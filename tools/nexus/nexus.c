@@ -533,7 +533,7 @@ enum nexus_item nexus_next(struct nexus *nexus, struct nexus_message *message)
 		if (length == PARSE_MORE)
 			return NEXUS_MORE;
 
-		/* No message ends in the carried bytes, because it would have been parsed. */
+		/* No message ends in the carried bytes: such a message would have been parsed. */
 		nexus->gap = (enum nexus_gap)(-1 - length);
 		nexus->gap_length = nexus->carried;
 		nexus->carried = 0;
@@ -686,8 +686,8 @@ decode_stores(struct nexus *nexus, struct store *store, size_t count, bool delta
 		tag = (unsigned int)__builtin_ctz(ends);
 		value = (unsigned int)__builtin_ctz(second);
 		/*
-		 * Use a single branch, because most messages pass, but each condition
-		 * alone is unpredictable.
+		 * Use a single branch: most messages pass all of these conditions, but
+		 * some comparisons alone are unpredictable.
 		 */
 		if ((tag < first_slice) | (value > 9) | ((value < 5) & (last > 9)))
 			break;
@@ -696,7 +696,7 @@ decode_stores(struct nexus *nexus, struct store *store, size_t count, bool delta
 			break;
 		stored = begin >> (SLICE_BITS * (tag + 1)) &
 			 slice_mask[value - tag];
-		/* Take the timestamp from the word that contains all of it, without a branch. */
+		/* Without a branch, take the timestamp from the word that contains all of it. */
 		later = -(uint64_t)(value > 4);
 		timestamp = (begin ^ ((begin ^ rest) & later)) >>
 			    (SLICE_BITS * (value + 1) - (36 & later));

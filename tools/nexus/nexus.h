@@ -84,7 +84,7 @@ enum nexus_item {
 	NEXUS_GAP,		/* bytes that are not a message */
 };
 
-/* Reason that bytes were skipped. */
+/* Why bytes were skipped. */
 enum nexus_gap {
 	NEXUS_GAP_ALIGN,	/* rest of a message at the beginning of a ring */
 	NEXUS_GAP_RESERVED,	/* MSEO 10 */
