@@ -13,8 +13,8 @@ void header_lose(struct stream *stream, enum perfrec_reason reason)
 	const struct perfrec_header *header = stream->header;
 
 	/*
-	 * The lost header may define other counters. With DeltaXOR, all later values are unknown in
-	 * any case.
+	 * The lost header may define other counters, so do not use the previous one. With DeltaXOR,
+	 * keep it, because all later values are unknown in any case.
 	 */
 	if (!stream->tentative && header && header->count_type != PERFREC_DELTA_XOR)
 		stream->header = NULL;
@@ -41,7 +41,7 @@ static void give_part(struct perfrec *perfrec, struct stream *stream, int part)
 		perfrec->ops->part(perfrec->context, stream->reading, part);
 }
 
-/* Pass on the parts of a tentative header, whose words have turned out to be a header. */
+/* Pass on the parts of a tentative header, after its words have turned out to be a header. */
 static void give_parts(struct perfrec *perfrec, struct stream *stream)
 {
 	int part;
@@ -51,7 +51,7 @@ static void give_parts(struct perfrec *perfrec, struct stream *stream)
 		give_part(perfrec, stream, part);
 }
 
-/* Return whether the current header is a repetition that was due, without a loss before it. */
+/* Return whether the current header is a repetition that was due, and no loss preceded it. */
 static bool is_repeated(const struct perfrec *perfrec, const struct stream *stream)
 {
 	uint64_t interval = perfrec->interval[stream->record.channel];
@@ -65,8 +65,8 @@ static bool is_repeated(const struct perfrec *perfrec, const struct stream *stre
 }
 
 /*
- * Use a DeltaXOR header for streams without one, because they probably have the same count type,
- * and their addresses would then differ from the transmitted words.
+ * Use a DeltaXOR header for streams without a header: they probably use DeltaXOR, too, in which
+ * case the transmitted words are not their addresses.
  */
 static void assume_xor(struct perfrec *perfrec, const struct perfrec_header *header)
 {
@@ -94,7 +94,7 @@ static void finish_header(struct perfrec *perfrec, struct stream *stream)
 					   (PERFREC_HEADERS_KEPT + 1)];
 	stream->state = BOUNDARY;
 	stream->broken = false;
-	/* The header ends the loss, so clear it, unless a mark shows that records were dropped. */
+	/* The header ends a loss: clear its flag, unless a mark shows that records were dropped. */
 	if (stream->lost)
 		stream->lost &= (uint16_t)(stream->lost & PERFREC_MARKED && stream->record.dropped ?
 					  PERFREC_MARKED | PERFREC_AFTER_LOSS : PERFREC_MARKED);

@@ -54,7 +54,7 @@ void perfrec_repeat(struct perfrec *perfrec, uint32_t channels, uint64_t records
 			perfrec->interval[i] = records;
 }
 
-/* Set the header of a stream without one to the assumed header, with serial number 0. */
+/* Give a stream that has no header the assumed header, with serial number 0. */
 static __attribute__((noinline, cold)) void assume_header(struct stream *stream,
 			  const struct perfrec_header *assumed)
 {
@@ -224,7 +224,7 @@ static bool upper_part(const struct stream *stream, const struct store *word)
 
 /*
  * Pass on the latest counter. @word is the word that shows that the counter is complete, or NULL if
- * the counter's own last word does.
+ * the counter's own last word shows this.
  */
 static __attribute__((noinline)) void
 give_counter(struct perfrec *perfrec, struct stream *stream,
@@ -396,7 +396,7 @@ static bool record_word(struct perfrec *perfrec, struct stream *stream,
 	}
 }
 
-/* Return whether a record can end here, because all its counters are present. */
+/* Return whether a record can end here: all counters are present, or their number is unknown. */
 static bool record_complete(const struct stream *stream)
 {
 	return stream->state == RECORD_LAST ||
@@ -491,7 +491,7 @@ static void drop_begun(struct stream *stream, enum perfrec_reason reason)
 		lose(stream, reason, stream->mark_offset, 1);
 }
 
-/* Drop all state of a stream that depends on earlier words, because words may be missing. */
+/* Because words may be missing, drop all of a stream's state that depends on earlier words. */
 static void interrupt(struct perfrec *perfrec, struct stream *stream)
 {
 	drop_begun(stream, PERFREC_INTERRUPTED);
@@ -504,9 +504,9 @@ static void interrupt(struct perfrec *perfrec, struct stream *stream)
 }
 
 /*
- * Handle a @word that does not fit its stream. Unless the writer abandoned a record, or the stream
- * may contain data other than records, bytes were damaged or lost. The lost bytes can be from any
- * stream.
+ * Handle a @word that does not fit its stream. This shows that bytes were damaged or lost, perhaps
+ * in other streams, unless the writer abandoned a record, or the stream may contain data other than
+ * records.
  */
 static __attribute__((noinline, cold)) void
 contradict(struct perfrec *perfrec, const struct stream *stream, const struct store *word)
@@ -650,7 +650,7 @@ void perfrec_doubt(struct perfrec *perfrec, unsigned int src)
 			stream->lost |= PERFREC_AFTER_LOSS;
 }
 
-/* Return whether the last counter appears to have decreased, so that its upper part must follow. */
+/* Return whether the last counter appears to have decreased because it lacks its upper part. */
 static bool lacks_upper(const struct stream *stream)
 {
 	const struct perfrec_header *header = stream->header;

@@ -143,7 +143,7 @@ struct perfrec_header {
  *
  * The return-address register contains the innermost return address if the sampled function has not
  * called another function yet, and otherwise an address in the sampled function. In the first case,
- * the innermost frame may belong to the function, with the same address, or to its caller.
+ * the innermost frame may be the function's own, with the same return address, or its caller's.
  */
 struct perfrec_callers {
 	uint64_t	key;
@@ -195,7 +195,7 @@ static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
 #define PERFREC_DELTA_KNOWN	(1u << 2)
 /* Records may be missing before this record; @delta may include their counts. */
 #define PERFREC_AFTER_LOSS	(1u << 3)
-/* The stream has no header; or stores, perhaps of a newer header, were lost after it. */
+/* The stream has no header, or stores after its header were lost, perhaps those of a newer one. */
 #define PERFREC_STALE		(1u << 4)
 /* @dropped and @waited are valid, because marks precede the record. */
 #define PERFREC_MARKED		(1u << 5)
@@ -220,9 +220,9 @@ static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
  * @counters:	number of counters; header->counters if there is a header
  * @words:	number of the record's stores, including those of a sample's thread and callers
  * @header:	header of the stream, or an assumed one, with serial number 0; NULL if there is
- *		neither, or if words of a header were lost, unless the previous header's count type
- *		is DeltaXOR. Without a header, each word is treated as a counter, and count type and
- *		widths are unknown
+ *		neither. Also NULL after words of a header were lost, unless the previous header's
+ *		count type is DeltaXOR. Without a header, each word is treated as a counter, and
+ *		count type and widths are unknown
  * @begin:	place of the record's first word
  * @address_end: place of the record's last address word
  * @sent_address: addresses as transmitted (XORed for DeltaXOR), with bit 0 clear
@@ -233,8 +233,8 @@ static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
  * @callers:	callers, if PERFREC_CALLERS is set; valid until perfrec_free(), or NULL if the trace
  *		has too many different lists
  * @sent:	counters as transmitted, up to PERFREC_VALUE_BITS wide
- * @value:	values of the counters with Raw and DeltaXOR, counts since the header with Delta;
- *		modulo 2 to the power of the counter's width
+ * @value:	with Raw and DeltaXOR, values of the counters; with Delta, counts since the header;
+ *		in each case modulo 2 to the power of the counter's width
  * @delta:	counts since the stream's previous record, or since the header for the first record
  *		after a Delta header
  */
@@ -271,7 +271,7 @@ static inline const struct perfrec_callers *perfrec_callers(const struct perfrec
 	return record->flags & PERFREC_CALLERS ? record->callers : NULL;
 }
 
-/** perfrec_is_mark() - return whether a store that does not begin a record begins a mark */
+/** perfrec_is_mark() - return whether a store begins a mark, if it does not begin a record */
 static inline bool perfrec_is_mark(const struct store *word)
 {
 	return word->bytes == 1 && word->value >= SIFIVE_TRACE_RECORD_WAITED_LONG &&
@@ -279,8 +279,8 @@ static inline bool perfrec_is_mark(const struct store *word)
 }
 
 /**
- * perfrec_is_callers() - return whether a store that does not begin a record begins a sample's
- * thread, callers or stack
+ * perfrec_is_callers() - return whether a store begins a sample's thread, callers or stack, if it
+ * does not begin a record
  */
 static inline bool perfrec_is_callers(const struct store *word)
 {
@@ -333,8 +333,8 @@ struct perfrec_loss {
  * @record:	a complete record, valid during the call. A record is passed on when it is
  *		known to be complete: at the next word of its stream, or at perfrec_flush().
  * @lost:	words were dropped; @loss is valid during the call
- * @damaged:	a store at @offset does not fit its stream, so bytes were damaged or lost. Stores
- *		may be missing from other streams, too, which have been treated as in perfrec_lost()
+ * @damaged:	a store at @offset does not fit its stream: bytes were damaged or lost. Other
+ *		streams, whose stores may also be missing, have been treated as in perfrec_lost()
  * @marks:	the trace has ended, and marks follow the stream's last record; only @src, @channel,
  *		@dropped and @waited of @record are valid
  * @stack:	the stack of the sample that follows, valid during the call. The callback returns
@@ -377,8 +377,8 @@ struct perfrec *perfrec_new(const struct perfrec_ops *ops, void *context);
  * perfrec_assume() - set the header for records that precede a stream's first header
  * @perfrec:	decoder, before the first word
  * @header:	the header without source, channel and places; it is copied
- * @ring:	the trace is a wrapped ring, whose oldest records are overwritten: a stream's first
- *		word does not begin a record if it may belong to the rest of a header
+ * @ring:	set if the trace is a wrapped ring, which may begin within a header. A stream's
+ *		first word is then not treated as a record's if it may belong to a header
  *
  * Values that depend on earlier records are unknown until the stream's next header.
  *
@@ -488,8 +488,8 @@ const char *perfrec_count_type_name(unsigned int count_type);
 const char *perfrec_reason_name(unsigned int reason);
 
 /**
- * perfrec_is_kernel() - return whether an address is in the kernel's upper half of the address
- * space
+ * perfrec_is_kernel() - return whether an address is in the upper half of the address space, which
+ * is the kernel's
  */
 static inline bool perfrec_is_kernel(uint64_t address)
 {

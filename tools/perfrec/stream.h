@@ -33,8 +33,8 @@ enum state {
 };
 
 /*
- * Set in a record's flags until it is passed on: the store that ends the record does not fit, so
- * the upper part of its last counter may be lost.
+ * Set in a record's flags until the record is passed on: the next store does not fit, which means
+ * that the upper part of the record's last counter may have been lost.
  */
 #define UNSURE		(1u << 15)
 /* Likewise: records may be missing after the record. */
