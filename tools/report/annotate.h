@@ -12,7 +12,7 @@
 /**
  * struct annotate - the options of annotate
  * @top:	number of functions to show if no function is named
- * @source_only, @no_source: set to omit instructions, or source lines
+ * @source_only, @no_source: set to omit instructions and source lines, respectively
  * @prefix:	directory to prepend to all absolute paths of source files, or NULL for none
  * @strip:	number of leading directories to remove from these paths before adding @prefix
  */

@@ -31,7 +31,7 @@
  * @timed:	calls whose time is included in @time, and tail calls within them
  * @untimed:	calls and tail calls without a time
  * @inferred:	calls and tail calls with an inferred time
- * @time:	ticks in the @timed calls, excluding the @nested ones
+ * @time:	ticks in the @timed calls; the @nested calls add nothing to it
  */
 struct annotated_cost {
 	uint64_t	executed;
@@ -69,8 +69,7 @@ struct annotated_site {
 
 /**
  * struct annotated_entry - a site of a function
- * @place:	like @place of struct annotated_site, but at the address where the object was first
- *		executed
+ * @place:	like @place of struct annotated_site, but converted by executed_place()
  * @site:	index of the site
  * @start:	address of the function's first instruction, if @known is set
  * @object:	the object's name, or NULL if no file contains the address
@@ -111,7 +110,7 @@ struct annotated_function {
  * struct annotated - the costs of all functions
  * @function:	functions with costs, hottest first
  * @sum:	sum of the costs of all functions
- * @flow:	the trace has instruction trace, so executions are counted
+ * @flow:	set if the trace has instruction trace, in which case executions are counted
  * @exact:	set if the numbers of executions are exact; otherwise, they may be too low for the
  *		reason in @why
  * @nowhere:	calls whose call site is unknown
@@ -182,7 +181,7 @@ struct annotated_row {
 /**
  * annotated_rows() - call @each for all instructions of a function, and other addresses
  *
- * Their costs add up to the function's. Without code, only addresses with costs have rows.
+ * The rows' costs add up to the function's. Without code, only addresses with costs have rows.
  */
 void annotated_rows(struct annotated *annotated, const struct annotated_function *function,
 		    void (*each)(void *context, const struct annotated_row *row), void *context);

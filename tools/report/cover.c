@@ -155,8 +155,8 @@ static void put_files(struct output *out, const struct covered *covered)
 }
 
 /*
- * Write the number of times that each of a line's conditional branches was taken and not taken,
- * starting at *@branch.
+ * For each of a line's conditional branches, the first of which is *@branch, write how often it was
+ * taken and not taken.
  */
 static void put_branches(struct output *out, const struct covered *covered,
 			 const struct covered_line *line, size_t *branch)

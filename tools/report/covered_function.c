@@ -222,7 +222,8 @@ static void find_lines(struct maker *maker, const struct covered_part *part)
 }
 
 /*
- * Return whether the function has no code at @next, so that a call that ends there cannot return.
+ * Return whether the function has no code at @next, in which case a call that ends at @next cannot
+ * return.
  */
 static bool is_end(const struct maker *maker, size_t next)
 {

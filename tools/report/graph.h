@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The call tree of the command graph, and its comparison with another tree. */
+/* The call tree that sifive-trace graph shows, and its comparison with another tree. */
 #ifndef SIFIVE_TRACE_GRAPH_H
 #define SIFIVE_TRACE_GRAPH_H
 

@@ -2,8 +2,8 @@
 /*
  * An interval is the time from one record of a thread to the thread's next record, in a trace that
  * also has instruction trace. All intervals between the same two places in the code form one row. A
- * row has counts from the records, and instructions and calls from the flow, which are separate for
- * each function. Counts are not divided among functions.
+ * row has counts from the records and, from the flow, the instructions and calls of each function.
+ * Counts are not divided among functions.
  */
 #ifndef SIFIVE_TRACE_INTERVALS_H
 #define SIFIVE_TRACE_INTERVALS_H
@@ -11,8 +11,8 @@
 #include "analysis.h"
 
 /*
- * Maximum number of rows, and of functions in all rows; intervals and functions beyond a limit
- * share one row.
+ * Maximum number of rows, and of functions in all rows. Intervals beyond the first limit share one
+ * row; a row's functions beyond the second limit share one entry.
  */
 #define INTERVALS_MAX		4096
 #define INTERVALS_FUNCTIONS	65536

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Finds hot paths: basic blocks that usually execute one after another, derived from the
+ * Finds hot paths: basic blocks that usually execute one after another. They are derived from the
  * execution counts of blocks and branches.
  *
- * Each executed block belongs to exactly one path, which does not leave its function. A path starts
- * from the block, among those that are not in a path yet, with the most executed instructions. The
+ * Each executed block belongs to exactly one path, which does not leave its function. Of the blocks
+ * that are not in a path yet, the one with the most executed instructions starts the next path. The
  * path extends forwards and backwards along the most frequent transition, as long as this
  * transition accounts for at least half of the executions of both blocks that it connects. A path
  * continues after a call, and does not contain the called function.
@@ -41,7 +41,7 @@ struct paths_block {
  * @hottest:	index of the block from which the path was extended
  * @executed:	total number of executions of its instructions
  * @instructions: number of its instructions
- * @again:	number of times that the path's first block followed one of its blocks; if not 0,
+ * @again:	number of times that the path's first block followed a block of the path; if not 0,
  *		the path is a loop
  * @entered:	number of times that a loop was entered during the trace
  */

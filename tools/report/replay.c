@@ -27,7 +27,7 @@
  */
 #define OPENED		1ull
 #define BASE_SHIFT	32
-/* Represents the function of a line without a function. */
+/* Used instead of a function by lines that have none. */
 #define NO_FUNCTION	UINT32_MAX
 
 struct replay {
@@ -152,7 +152,7 @@ static void put_triggers(struct replay *replay, uint64_t time)
 	}
 }
 
-/* Print time, duration if any, thread and indentation. */
+/* Print the time, the duration (if any), the thread and the indentation. */
 static void begin_line(struct replay *replay,
 		       const struct analysis_thread *thread, enum store_time known,
 		       uint64_t time, const char *duration, unsigned int depth)

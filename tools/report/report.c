@@ -174,7 +174,7 @@ static double percent_of(uint64_t value, uint64_t sum)
 	return sum ? 100.0 * (double)value / (double)sum : 0;
 }
 
-/* With a mark, write only one decimal of 100 %, so that it fits the column. */
+/* With a mark, write 100 % with only one decimal, so that it fits the column. */
 static void put_share(char *text, uint64_t value, uint64_t sum, bool marked)
 {
 	const double share = percent_of(value, sum);

@@ -194,7 +194,7 @@ const char *report_certainty(const struct profile *profile, size_t row);
 /* The column that shows whether a row's counts are complete: in csv and JSON, after the times. */
 #define REPORT_COUNTS	"counts"
 
-/** report_has_counts() - whether one of @count metrics is a count, so this column is shown */
+/** report_has_counts() - return whether to show this column: one of @count metrics is a count */
 bool report_has_counts(const struct metric *metric, unsigned int count);
 
 /**
@@ -279,7 +279,7 @@ void report_json_more(struct output *out, const struct input *input,
 			const struct analysis *analysis);
 
 /**
- * report_json_runs() - write how --diff compares the runs, instead of report_json_rows()
+ * report_json_runs() - write how --diff compares the runs; call this instead of report_json_rows()
  * @before:	number of traces from before the change; these traces come first
  * @column:	the column that @confidence refers to, or "" if there is none
  */
@@ -298,7 +298,7 @@ void report_json_end(struct output *out, const struct input *input,
  */
 bool report_has_threads(const struct input *input, const struct analysis *analysis);
 
-/** report_threads() - write the times of each thread on and off the CPU, if they are known */
+/** report_threads() - write each thread's times on and off the CPU, if they are known */
 void report_threads(struct output *out, const struct input *input,
 		    const struct analysis *analysis, size_t top);
 
@@ -354,7 +354,7 @@ void report_tell_coverage(const struct input * const *input, unsigned int count,
 
 /**
  * report_compares_times() - return whether times can be compared: all traces have a tick rate, or
- * none
+ * none has
  *
  * If not, report it.
  */
