@@ -35,7 +35,7 @@ struct reader_slot {
  * @ops:	callbacks that create these events; their context is the reader
  * @opened, @started, @ended, @failed: progress of the reader
  * @complete:	return value of sifive_reader_complete()
- * @slot:	events; the caller has not taken those from @at up to, but excluding, @filled
+ * @slot:	events; the caller has yet to take those from @at to @filled - 1
  * @thread:	thread that reads the trace while the caller waits for events, and otherwise waits
  *		for the caller, so the two never use shared data at the same time. It exists from
  *		@started until the end of sifive_reader_free().

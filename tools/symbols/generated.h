@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Names functions that processes have generated at run time, from the lists that just-in-time
- * compilers write for perf. Each process's functions are assigned separate addresses, which no
- * program can use.
+ * Names functions that processes have generated at run time. The names are from the lists that
+ * just-in-time compilers write for perf. Each process's functions are assigned separate addresses,
+ * which no program can use.
  */
 #ifndef SIFIVE_TRACE_GENERATED_H
 #define SIFIVE_TRACE_GENERATED_H
@@ -26,13 +26,13 @@ int generated_new(const struct meta *meta, struct generated **generated);
 void generated_free(struct generated *generated);
 
 /**
- * generated_place() - translate an address to the separate address of the process's function there
+ * generated_place() - translate an address in a generated function to its separate address
  * @places:	finds the process
  * @address:	address in memory
  * @time:	the time in ticks, or NULL if unknown
  * @writer:	the writer of the record with the address, or NULL if unknown
  *
- * Return: @address itself if the process is unknown or has listed no function there.
+ * Return: @address itself if the process is unknown or has listed no function at @address.
  */
 uint64_t generated_place(struct generated *generated, struct places *places, uint64_t address,
 			 const uint64_t *time, const struct places_writer *writer);

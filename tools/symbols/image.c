@@ -302,8 +302,8 @@ static bool is_usable(int fd, const char *path)
 }
 
 /*
- * Search with a copy of the module, because libdwfl also opens for the module the files that it
- * finds, even if it cannot use them.
+ * Search with a copy of the module, because libdwfl attaches the files that it opens to the module,
+ * even those that it cannot use.
  */
 static int find_debug(Dwfl_Module *module, void **data, const char *name,
 		      Dwarf_Addr base, const char *file, const char *link,

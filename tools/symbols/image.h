@@ -46,8 +46,8 @@ struct image *image_open(const char *path, const char *debug,
 			 const char **error);
 
 /**
- * image_is_program() - return whether a path names an ELF file; other kinds of files, which could
- * block, are not opened
+ * image_is_program() - return whether a path names an ELF file; only regular files are opened,
+ * because any other file could block
  */
 bool image_is_program(const char *path);
 

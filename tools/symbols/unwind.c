@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Finds a sample's callers from its registers and its copy of the stack. libdw reads the unwind
- * tables. libdwfl's unwinder is not used because that supports neither objects that shared
+ * tables. libdwfl's unwinder is not used, because it supports neither objects that shared
  * addresses nor stubs, which have no unwind tables.
  */
 #include <dwarf.h>
@@ -69,8 +69,8 @@ static const struct layout layouts[] = {
  * @reg:	register values in the frame
  * @known:	bit n: register n is known
  * @cfa:	stack pointer of the frame's caller
- * @caller:	set if the frame's function called the previous frame's, so the frame is neither the
- *		innermost nor interrupted
+ * @caller:	set if the frame's function called the previous frame's; clear for the innermost
+ *		frame and for interrupted code
  * @cut:	a value was beyond the copy of the stack
  */
 struct unwind {
