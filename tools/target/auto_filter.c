@@ -19,7 +19,7 @@
 #include "decode/filter.h"
 
 /**
- * struct dry_run - a run of the program before it is recorded
+ * struct dry_run - the run of the program that precedes the recording
  * @r:		settings of the recording; the dry run's process changes its own copy
  * @record:	records the program
  * @dir:	directory for the dry run's trace

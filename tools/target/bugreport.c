@@ -40,7 +40,7 @@ static void put(const char *key, const char *format, ...)
 	putc('\n', out);
 }
 
-/* Write the first line of a file with the given key; write nothing if the file does not exist. */
+/* Write the first line of a file under the given key, or nothing if the file does not exist. */
 static void put_file(const char *key, const char *path)
 {
 	char text[256];
@@ -78,7 +78,7 @@ static bool is_one_of(const char *name, const char * const *names)
 	return *names;
 }
 
-/* Write each CPU's fields of /proc/cpuinfo that names[] lists. */
+/* For each CPU, write the fields of /proc/cpuinfo that names[] lists. */
 static void processors(void)
 {
 	static const char * const names[] = { "hart", "isa", "mmu", "uarch", NULL };

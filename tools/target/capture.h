@@ -21,7 +21,7 @@
  * @setup:	settings, in which the counters are filled in. Everything that runs is sampled if
  *		sampling.flags has SIFIVE_TRACE_SAMPLING_ALL, otherwise only the process that calls
  *		START
- * @threads:	set if programs also write records, so that samples need another channel
+ * @threads:	set if programs also write records, in which case samples need another channel
  *
  * Return: 0, or -1 with sifive_trace_error().
  */
@@ -61,7 +61,7 @@ int capture_try(const struct perf_setup *wanted, bool threads, struct capture_ma
  * struct capture_details - description of the programs for a side-car file; pointers may be NULL
  * @launch:	the program that was run
  * @calls:	enum calls_of: which calls were requested, if there is instruction trace
- * @objects:	the objects in memory, ready for objects_report() afterwards, or NULL if they are
+ * @objects:	the objects in memory, on which objects_report() can then report; NULL if they are
  *		passed to capture_save() instead
  * @tree:	the processes, whose separate lists of objects are written instead of @objects
  * @names:	the names of threads that do not use the library

@@ -628,7 +628,7 @@ static const struct cli_group dump_groups[] = {
 	{ NULL, dump_options, 0 }, { .options = NULL }
 };
 
-/* Return whether bytes are left to write; a drained capture returns each of them only once. */
+/* Return whether bytes are left to write: each byte of a drained capture can be read only once. */
 static bool has_bytes(int fd, const struct sifive_trace_status *status)
 {
 	uint64_t left = 0, given = 0;

@@ -296,8 +296,8 @@ static void check_cpus(int fd)
 }
 
 /*
- * Write the names of encoders with @flag whose messages had no timestamps; return whether any
- * exist.
+ * Write the names of encoders that have @flag, and from which no timestamp arrived; return whether
+ * any exist.
  */
 static bool name_untimed(int fd, uint32_t flag, char *text, size_t size)
 {

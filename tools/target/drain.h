@@ -65,8 +65,8 @@ struct drain_sink {
  * @part:	selection of the recorded calls, if the recording is split into pieces
  * @until:	time at which to end, in nanoseconds of CLOCK_MONOTONIC, or 0 if no limit
  * @over:	set when a limit has been reached, after which nothing more is copied
- * @wait:	set if threads wait for room or drop records, so that data beyond a limit must still
- *		be read
+ * @wait:	set if threads wait for room or drop records, in which case data beyond a limit must
+ *		still be read
  * @quiet:	whether to print only errors and losses
  * @progress:	set to show a progress line on the terminal
  * @shown:	time at which the line was last shown

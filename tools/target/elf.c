@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* See elf.h. Files are untrusted, so each offset is checked before it is read. */
+/* See elf.h. Files are untrusted, so each offset is checked before it is used. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>

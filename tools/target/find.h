@@ -41,7 +41,7 @@ int find_function(const struct program *program, const char *name, bool exits,
 		  const char *option, struct found *found);
 
 /**
- * find_later() - find a function in a file that the program has loaded, if find_function() did not
+ * find_later() - find a function in a newly loaded file, after find_function() did not find it
  * @program:	the program; the files that find_function() has searched are skipped to save time
  * @path:	path of the file; @found will point to it
  *

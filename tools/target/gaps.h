@@ -40,7 +40,7 @@ struct gaps {
 };
 
 /**
- * struct gaps_room - times when the buffer had no room, so that records were dropped; these times
+ * struct gaps_room - times when the buffer had no room and records were dropped; these times
  * are the same for all sinks
  * @open:	set if the buffer had no room at the last check
  * @begin:	beginning of the current gap

@@ -16,9 +16,9 @@
  *		printing an error, in which case the process exits with EXIT_RECORD
  * @meanwhile:	called repeatedly with @argument while the program runs; waits for work, or for a
  *		signal that @mask does not block. May be NULL
- * @children:	set to also wait for all processes that the program creates. Children that the
- *		command had before, such as those of a shell that has executed it, are not waited
- *		for. A signal that ends the command also ends this wait, as does ^C if ^C has ended
+ * @children:	set to also wait for all processes that the program creates. The command does
+ *		not wait for children that it had before, such as those of a shell that executed
+ *		it. A signal that ends the command also ends this wait, as does ^C if ^C has ended
  *		the program
  * @left:	called with @argument if @children is set and other processes are still running when
  *		the program has ended
@@ -63,7 +63,7 @@ void launch_begin(void);
  *
  * Signals from keys such as ^C are left to the program. Signals that the command ignores, such as
  * under nohup(1), remain ignored, even in the program. Signals that would end the command remain
- * blocked until launch_end(), so that it can write what it has recorded.
+ * blocked until launch_end(), so that the command can write what it has recorded.
  *
  * Return: the program's exit status; 128 plus the number of the signal that ended it; or
  * EXIT_CANNOT_RUN or EXIT_RECORD if it did not run.

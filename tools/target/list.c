@@ -27,7 +27,7 @@
  * @family:	family whose raw events are listed instead, or NULL
  * @add:	receives the names, or NULL to print them
  * @context:	argument for @add
- * @fd:		the trace device, or -1 if it is unknown what can be counted
+ * @fd:		the trace device, or -1 if events cannot be queried
  * @events:	number of events shown
  * @hidden:	number of events that cannot be counted
  */

@@ -18,7 +18,7 @@
 
 /**
  * struct names_thread - a thread
- * @ended:	set if the thread has ended, so its id may be reused
+ * @ended:	set if the thread has ended, after which its id may be reused
  * @unclear:	set if several threads with different names had the thread's id
  * @described:	set if the library has described the thread
  */

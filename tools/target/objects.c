@@ -120,7 +120,8 @@ static void extend(struct object *object, const struct object *found)
 /*
  * End the objects that the process of @found had mapped at the addresses of @found. Once there are
  * more objects than a reader accepts, end none of them, so that the objects become ambiguous.
- * Otherwise, a program that loads the same objects in turn would add an object at each load.
+ * Otherwise, a program that repeatedly loads the same few objects in turn would add an object at
+ * each load.
  */
 static void replace(struct objects *objects, struct object *found)
 {
@@ -140,9 +141,7 @@ static void replace(struct objects *objects, struct object *found)
 	}
 }
 
-/*
- * Add @mapping, which maps a file from @offset, to the file's known object, or as a new object.
- */
+/* Add @mapping, which maps a file from @offset: extend the file's known object, or append one. */
 static void add(struct objects *objects, const char *path, const struct object *mapping,
 		uint64_t offset)
 {

@@ -44,7 +44,7 @@ struct object {
  * @files:	directory with copies of files and the vdso, or NULL for no directory, in which case
  *		the vdso is ignored
  * @missed:	number of objects whose loading was missed
- * @late:	number of CPUs that came online during the recording, whose loads were missed
+ * @late:	number of CPUs that came online during the recording: loads on them were missed
  * @left_out:	number of objects that did not fit into the file
  * @ambiguous:	number of objects that share addresses with other objects
  *

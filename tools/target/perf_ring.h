@@ -54,10 +54,9 @@ struct perf_event_mmap_page *perf_ring_map(int fd);
 void perf_ring_unmap(struct perf_event_mmap_page *ring);
 
 /**
- * perf_ring_now() - return the time of CLOCK_MONOTONIC, which is the clock of the events, in
- * nanoseconds
+ * perf_ring_now() - return the time of CLOCK_MONOTONIC, the clock of the events, in nanoseconds
  *
- * Like perf_device_now(), whose header conflicts with <linux/perf_event.h>.
+ * This is the same as perf_device_now(), whose header conflicts with <linux/perf_event.h>.
  */
 uint64_t perf_ring_now(void);
 

@@ -13,8 +13,8 @@
 /**
  * struct probe_event - the start or end of a call
  * @time:	time in nanoseconds of CLOCK_MONOTONIC
- * @sp:		the thread's stack pointer: the same at a call's start and end, but different
- *		between these if the function uses the stack
+ * @sp:		the thread's stack pointer: the same at a call's start and end, but different in
+ *		between if the function uses the stack
  * @pid, @tid: process and thread of the call
  * @order:	order of arrival, to sort events with the same time
  * @until:	end of a loss: if not 0, events were lost from @time to @until, and all other

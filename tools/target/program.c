@@ -104,8 +104,8 @@ static void look_at_objects(struct program *program, const char *loader)
 }
 
 /*
- * Return the attribute of a file that makes the loader ignore LD_PRELOAD, or NULL, following the
- * kernel's rules. File capabilities do not matter for root, who has all capabilities.
+ * Return the attribute of a file that, by the kernel's rules, makes the loader ignore LD_PRELOAD,
+ * or NULL if there is none. File capabilities do not matter for root, who has all capabilities.
  */
 static const char *privilege_of(const char *path)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Determines properties of the program to record from its files, without running it. */
+/* Determines a program's properties from its files, without running the program. */
 #ifndef SIFIVE_TRACE_PROGRAM_H
 #define SIFIVE_TRACE_PROGRAM_H
 

@@ -144,7 +144,7 @@ static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
 	return 0;
 }
 
-/* Return whether a child of the program holds the session, so that SRAM cannot be read. */
+/* Return whether a child of the program holds the session, in which case SRAM cannot be read. */
 static bool is_busy(int fd, const char *path, uint32_t sinks)
 {
 	char name[PATH_MAX], meta[SIDECAR_PATH];

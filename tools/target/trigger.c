@@ -50,7 +50,7 @@ static int set_function(struct trigger *trigger, const char *value, const char *
 	return trigger->function ? EXIT_OK : usage_error("out of memory");
 }
 
-/* Return whether @value is a watchpoint, as in perf record -e, and not function mem with a number. */
+/* Return whether @value is perf's notation for a watchpoint, not function mem with a number. */
 static bool is_watchpoint(const char *value)
 {
 	const char *address = value + strlen("mem:");
@@ -129,8 +129,8 @@ void trigger_see(struct trigger *trigger, const struct program *program,
 		trigger->waits = false;
 		trigger->refused = error || probes_open(&trigger->probes, &found, option);
 		/*
-		 * The probes were set one after another, so the ends of calls may have been missed
-		 * before this time.
+		 * The probes were set one after another, so until this time, the ends of calls may
+		 * have been missed.
 		 */
 		trigger->unsure = perf_device_now();
 		if (!trigger->refused)

@@ -93,7 +93,7 @@ int trigger_set_slower(void *at, const struct cli_option *option, const char *va
 /**
  * trigger_open() - probe the function
  * @trigger:	the trigger; nothing is done if its option was not given
- * @program:	the program; the function is searched in the program and its shared objects
+ * @program:	the program; it and its shared objects are searched for the function
  *
  * If there is no such function yet, but the program may load objects with dlopen(), probing is left
  * to trigger_see(). Return: 0, or -1 after printing an error.
@@ -121,8 +121,8 @@ void trigger_read(struct trigger *trigger);
  * trigger_next() - look for a call that triggers a snapshot
  * @pid:	the process of the call, or 0 for any
  * @until:	time of the latest call to consider
- * @covered:	time at which the latest snapshot was complete; calls that began earlier trigger
- *		none
+ * @covered:	time at which the latest snapshot was complete; a call that began earlier
+ *		triggers no snapshot
  * @hit:	set to the call
  *
  * Return: whether there is such a call; if so, the caller must take a snapshot.
@@ -130,7 +130,7 @@ void trigger_read(struct trigger *trigger);
 bool trigger_next(struct trigger *trigger, pid_t pid, uint64_t until, uint64_t covered,
 		  struct trigger_hit *hit);
 
-/** trigger_unset() - return whether the function, not found or refused, has no probes */
+/** trigger_unset() - return whether the function has no probes: it was not found or was refused */
 static inline bool trigger_unset(const struct trigger *trigger)
 {
 	return trigger->waits || trigger->refused;
