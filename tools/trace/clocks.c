@@ -5,7 +5,7 @@
 #include "clocks.h"
 #include "ring.h"
 
-/* Number of a source's latest stores from which the source's clock steps are measured. */
+/* How many of a source's latest stores are used to measure its time steps. */
 #define FEW		256
 
 /*
@@ -100,10 +100,10 @@ static void doubt(const struct window *window)
 }
 
 /*
- * Find the store with the damaged timestamp. If the bit is flipped in all stores from that store up
- * to the contradiction, two time steps change: the first and the last. Time must not go back in
- * either. Choose the store that minimises the longer of the two, or return window->end if the
- * message at the contradiction itself is damaged.
+ * Find the store with the damaged timestamp. Flipping the bit in all stores from a candidate up to
+ * the contradiction changes two time steps, the first and the last. Time must not go back in
+ * either. Choose the candidate that minimises the longer of the two steps, or return window->end if
+ * the message at the contradiction itself is damaged.
  */
 static size_t find_damage(const struct window *window, uint64_t time)
 {
@@ -273,7 +273,7 @@ static void doubt_source(struct clocks *clocks, struct nexus *nexus, unsigned in
 		nexus->quality[src] = TIME_INFERRED;
 }
 
-/* Add the periods that a source's times lack to @time, and return their length. */
+/* Add to @time the periods missing from a source's times; return their total length. */
 static uint64_t unwrap(struct clocks *clocks, uint64_t *lacks, uint64_t *time)
 {
 	*time += *lacks;

@@ -51,7 +51,7 @@ struct clocks_stretch {
  * @stretch:	the two latest stretches, and a free element for the next stretch
  * @next:	index of the free element; the earliest stretch follows it
  * @latest:	latest time of the items that clocks_unwrap() has checked: @checked_stores in @store and
- *		@checked_events in @event, and all before them
+ *		@checked_events in @event, and all earlier items
  * @disorders:	number of times that exact times became doubtful because of the order between
  *		sources
  */

@@ -92,7 +92,7 @@ static void finish(struct scan *scan, struct sight *sight)
 	scan->open--;
 }
 
-/* Return how far a time is from the start of the capture, before or after it. */
+/* Return how far a time is from the start of the capture, in either direction. */
 static uint64_t from_start(const struct head *head, uint64_t time)
 {
 	const uint64_t after = (time - head->start) & head->mask;

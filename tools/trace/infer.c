@@ -148,9 +148,9 @@ int infer_src_bits(const void *data, size_t length,
 }
 
 /*
- * Timestamps are differences if time goes back in at least BACK_LEAST steps, and in at least one of
- * BACK_SHARE steps, when they are decoded as XOR. STAMPS bytes suffice if they contain STEPS_LEAST
- * steps.
+ * Timestamps are differences if decoding them as XOR makes time go back in at least BACK_LEAST
+ * steps, and in at least one of every BACK_SHARE steps. STAMPS bytes suffice if they contain
+ * STEPS_LEAST steps.
  */
 #define BACK_LEAST	4
 #define BACK_SHARE	8

@@ -223,7 +223,7 @@ static bool any(const struct merge *merge, const char *key)
 	return false;
 }
 
-/* Return whether a file was truncated, because a merged trace would hide that. */
+/* Return whether a file was truncated, which a merged trace would hide. */
 static bool lacks_bytes(const struct input *in)
 {
 	const uint64_t captured = number(coverage(in), "bytes");
@@ -264,7 +264,7 @@ static void add_reading(struct json_object *to, const char *key, uint64_t time, 
 	add(to, key, reading);
 }
 
-/* Return the error of a time of any trace at one of the base's readings. */
+/* Return the maximum error of the times of all traces at one of the base's readings. */
 static uint64_t error_of(const struct merge *merge, const struct sample *reading)
 {
 	const uint64_t own = utc_add(reading->within, merge->base->meta.utc.within);
@@ -273,9 +273,9 @@ static uint64_t error_of(const struct merge *merge, const struct sample *reading
 }
 
 /*
- * Use "utc" of the base, to whose clock all times are converted, and also the wall clock at START, so
- * that drift can be corrected. clock_samples are not kept: other sinks have times outside them. The
- * errors include those of converting the other traces' times.
+ * Write "utc" of the base, to whose clock all times are converted, and the wall clock at START,
+ * with which drift can be corrected. Omit clock_samples, because other sinks have times outside
+ * their range. The errors include those of converting the other traces' times.
  */
 static void merge_utc(const struct merge *merge, struct json_object *to)
 {

@@ -236,14 +236,15 @@ static void give_message(struct trace *trace, enum stages_item item,
 }
 
 /*
- * Return whether an event's time is absolute, so that later times from its source are not doubtful.
+ * Return whether an event's time is absolute, in which case later times from its source are not
+ * doubtful.
  */
 static bool is_absolute(const struct clocks_event *event)
 {
 	return event->item == NEXUS_MESSAGE && nexus_is_absolute(&event->message);
 }
 
-/* Mark a batch's doubtful times as inferred, after the message at @offset. */
+/* Mark as inferred the doubtful times of a batch's stores from @offset on. */
 static void doubt_times(const struct trace *trace, const struct records_batch *batch,
 			uint64_t offset)
 {

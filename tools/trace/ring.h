@@ -57,8 +57,8 @@ struct ring_times {
  * time, which determines this bit of X. Bits above the highest bit determined in this way did not
  * change. They are taken from the absolute time: the source's last message is assumed to precede it
  * as closely as possible. Lower bits that were never the highest to change do not affect the order.
- * If a source's times would be later than those of other sources that follow in the file, they are
- * moved earlier.
+ * If this makes a source's times later than other sources' times that follow in the file, the
+ * source's times are moved earlier.
  *
  * Return: 0, or -1 with errno for a read error or lack of memory.
  */

@@ -11,7 +11,7 @@
 #include "stages.h"
 #include "state.h"
 
-/* There are three stages, so more threads would be idle. */
+/* There are only three stages, so a fourth thread would be idle. */
 #define THREADS_MAX	3
 /* Maximum number of batches in a queue. */
 #define SLOTS		4
@@ -410,7 +410,7 @@ void stages_record(struct stages *stages, const struct perfrec_record *record)
 		trace->ops->record(trace->context, record);
 		return;
 	}
-	/* The header may not have been sent, for example if it was assumed. */
+	/* The header may not have been sent yet, for example if it is an assumed header. */
 	if (header && stages->sent[record->channel][record->src] != header->serial + 1)
 		send_header(stages, header);
 	if (stages->direct) {

@@ -2,8 +2,8 @@
 /*
  * See utc.h. The recorder has read the trace's clock and CLOCK_MONOTONIC together at START and at
  * STOP, and the wall clock at STOP. Both of the kernel's clocks run at the same rate, so the line
- * through these two points is the wall-clock time of each tick, even if the trace's clock drifts. A
- * drift that the errors of the readings can explain is not corrected.
+ * through these two points gives the wall-clock time of each tick, even if the trace's clock
+ * drifts. A drift that the errors of the readings can explain is not corrected.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@
 #define WRAPPED								\
 	"its timestamps may have wrapped: the recording is too long for their width; record for a shorter time"
 
-/* A clock whose rate is wrong by more than one part in this is not believed. */
+/* A clock is rejected if its rate is wrong by more than one part in TOLERANCE. */
 #define TOLERANCE	256
 
 uint64_t utc_add(uint64_t a, uint64_t b)
@@ -34,7 +34,7 @@ uint64_t utc_add(uint64_t a, uint64_t b)
 	return b < UTC_MOST && a < UTC_MOST - b ? a + b : UTC_MOST;
 }
 
-/* Return ticks in nanoseconds, rounded up, or UTC_MOST. */
+/* Convert ticks to nanoseconds, rounded up, but at most UTC_MOST. */
 static uint64_t nanoseconds(uint64_t ticks, uint64_t hz)
 {
 	const unsigned __int128 ns = ((unsigned __int128)ticks * UTC_NS_PER_SEC + hz - 1) / hz;
@@ -43,8 +43,9 @@ static uint64_t nanoseconds(uint64_t ticks, uint64_t hz)
 }
 
 /*
- * Set the line through two readings of the clocks, at START and at STOP, and their errors; @date is
- * the error of the wall clock that they do not include. Return why that is not possible, or NULL.
+ * Set the line through two readings of the clocks, at START and at STOP, and the errors of both;
+ * @date is an error of the wall clock that the readings do not include. Return NULL, or the reason
+ * if this is not possible.
  */
 static const char *measure(struct utc *utc, const struct meta_utc *start,
 			   const struct meta_utc *stop, uint64_t date, bool known, uint64_t hz)
@@ -83,7 +84,7 @@ static const char *measure(struct utc *utc, const struct meta_utc *start,
 	return NULL;
 }
 
-/* Choose the times that can be converted so that each is after the Epoch and fits in 64 bits. */
+/* Limit the times that can be converted to those that are after the Epoch and fit in 64 bits. */
 static void limit(struct utc *utc)
 {
 	const unsigned __int128 back = (unsigned __int128)(utc->ns - 1) * utc->ticks / utc->length;

@@ -16,12 +16,12 @@
 
 /**
  * struct utc - the wall clock of a trace
- * @lack:	why times cannot be converted, and what to do, or NULL if they can
+ * @lack:	why times cannot be converted, and what to do about it, or NULL if they can be
  * @time, @ns:	a time of the trace, and the same time in nanoseconds since the Epoch
- * @mask:	maximum timestamp, or fewer bits if its times would not fit in 64 bits
+ * @mask:	maximum timestamp, with fewer bits if wall-clock times would not fit in 64 bits
  * @margin:	number of ticks before @time that the trace may contain
  * @ticks, @length: @ticks ticks take @length nanoseconds
- * @measured:	these two are measured from START to STOP, so that drift is corrected
+ * @measured:	@ticks and @length were measured from START to STOP, which corrects drift
  * @small:	drift is not corrected, because the errors of the readings can explain it
  * @within:	maximum error in nanoseconds at START and at STOP, or 0 if unknown
  * @drift:	how much faster the trace's clock is than the wall clock, in parts per million
