@@ -91,7 +91,7 @@ void put_right(struct output *output, const char *text, size_t width);
 void put_left(struct output *output, const char *text, size_t width);
 /* Like put_right(), but if the output has styles, show an inexact number ("~") in yellow. */
 void put_cell(struct output *output, const char *text, size_t width);
-/* Like put_cell(), but show a share from 5 % in red, and a share from 0.5 % to 5 % in green. */
+/* Like put_cell(), but show a share of at least 5 % in red, and of at least 0.5 % in green. */
 void put_percent(struct output *output, const char *text, size_t width, double percent);
 /* Write ticks, or seconds with nine decimals if @hz is not 0. */
 void put_time(struct output *output, uint64_t ticks, uint64_t hz, size_t width);

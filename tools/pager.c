@@ -13,11 +13,11 @@
 #include "output.h"
 #include "pager.h"
 
-/* Signals with which a terminal or a user ends the command. */
+/* Signals that a terminal or a user sends to end the command. */
 static const int ends[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 
 static bool disabled, begun;
-/* The pipe to the pager, while it is being started. */
+/* The pipe to the pager while the pager is being started. */
 static int pipe_to[2] = { -1, -1 };
 
 void pager_disable(void)
@@ -26,7 +26,7 @@ void pager_disable(void)
 }
 
 /*
- * Close the pager's input, and wait until the user quits the pager, the only child process.
+ * Close the pager's input, and wait until the user quits the pager, which is the only child.
  * Async-signal-safe.
  */
 static void finish(void)

@@ -9,7 +9,7 @@ struct output;
 void pager_disable(void);
 
 /**
- * pager_open() - like output_open(), but show output to a terminal in a pager
+ * pager_open() - like output_open(), but use a pager if the output is a terminal
  * @path:	path of the file, or NULL for standard output
  *
  * The pager is $PAGER, or less(1) if it is unset. No pager is started if $PAGER is empty or "cat",
