@@ -34,8 +34,8 @@ static void sample(struct gen_stream *stream, uint64_t pc, const uint64_t *addre
 	       sizeof((uint64_t []){ __VA_ARGS__ }) / sizeof(uint64_t))
 
 /*
- * Write samples in which the return-address register contains the same address as the frame, an
- * address left by an earlier call, or the return address of a leaf function.
+ * Write samples in which the return-address register contains the address that is also in the
+ * frame, an address that an earlier call has left, or the return address of a leaf function.
  */
 static void make_stacks(FIXTURE_DATA(command) *self)
 {

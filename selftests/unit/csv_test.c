@@ -7,7 +7,7 @@
 
 #define NAMES	"trace,host,board,command,kind,thread,pid,tid,function,object,build_id,caller,id,parent,depth,outermost,unix_ns,start_ns,duration_ns,self_ns,waited_ns,start_inferred,duration_inferred,self_inferred,counts_partial,path_inferred,ended,callers,note"
 
-/* Number of records: more than the reader buffers for sorting. */
+/* Number of records, which exceeds the number that the reader can buffer for sorting. */
 #define MANY	4000
 
 static void begin(FIXTURE_DATA(command) *self, struct gen_stream *stream)

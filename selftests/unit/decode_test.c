@@ -634,7 +634,7 @@ TEST_F(command, wrapped_ring_is_decoded_with_side_car_header)
 		self->gen.now = 1000;
 		sample_trace(&self->gen, 0, at);
 		gen_sync(&self->gen, 0);
-		/* The file begins after the header: the file contains only records and the time. */
+		/* The file begins after the header, so it contains only records and the time. */
 		begin = self->gen.truth[self->gen.truths - 5].offset;
 		write_file("trace.rtd", self->gen.data + begin,
 			   self->gen.length - begin);
@@ -741,7 +741,7 @@ TEST_F(command, undecodable_files_are_reported)
 	EXPECT_NE(NULL, strstr(self->err, "trace.rtd: not an ELF program"));
 }
 
-/* A damaged trace never makes the command crash or causes a sanitizer error. */
+/* No damaged trace makes the command crash, and none causes a sanitizer error. */
 TEST_F(command, damaged_traces_never_crash)
 {
 	static const char * const options[] = {

@@ -40,7 +40,7 @@ static uint32_t scatter(uint32_t value, const uint8_t (*places)[2], unsigned int
 #define SCATTER(value, places) scatter(value, places, sizeof(places) / sizeof((places)[0]))
 
 /*
- * How instructions encode offsets: a bit of the offset, and the bit of the instruction with its
+ * How instructions encode offsets: a bit of the offset, and the instruction bit that contains its
  * value.
  */
 static const uint8_t b_places[][2] = {

@@ -60,7 +60,7 @@ struct program {
 /**
  * struct tracer - options for tracing a run
  * @btm:	branches are sent as messages, not as histories
- * @implicit:	maximum depth of calls whose returns need no message, or 0 if every return does
+ * @implicit:	maximum depth of calls whose returns need no message, or 0 if all returns need one
  * @version0:	repeated histories are reported as counts of branches, not with RCODE 2
  * @repeats:	repeated branches and histories are counted
  * @hist_bits:	number of outcomes in a history

@@ -358,8 +358,8 @@ TEST_F(flow, is_exact_outside_the_sync_messages_around_damage)
 }
 
 /*
- * Begin a loop of three instructions, the first of which is a branch, with a Sync message at the
- * third.
+ * Write a loop of three instructions, the first of which is a branch. Begin its trace with a Sync
+ * message at the third instruction.
  */
 static void begin_loop(FIXTURE_DATA(flow) *self)
 {
@@ -391,7 +391,7 @@ TEST_F(flow, supports_the_highest_repeat_count)
 	EXPECT_EQ(0, self->stats.missed);
 }
 
-/* An encoder can send these numbers, but following that many instructions would take days. */
+/* An encoder can send such large numbers, but to follow the repetitions would take days. */
 TEST_F(flow, refuses_excessive_repeat_counts)
 {
 	begin_loop(self);

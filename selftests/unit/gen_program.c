@@ -8,7 +8,7 @@
 /* Number of passes in which adjacent messages are swapped. */
 #define SHUFFLES	4
 #define FIRST_CHANNEL	6
-/* Once in this many times, a chosen thread that has no channel takes a channel and runs. */
+/* Once in TAKES times that a thread without a channel is chosen, it takes one and runs. */
 #define TAKES		20
 /* A function that is called only while records are being lost. */
 #define LOST_FUNCTION	(PROGRAM_FUNCTIONS - 1)

@@ -67,10 +67,10 @@ struct program_thread {
  * @per_thread:	counters are per thread
  * @moves:	threads migrate once in this many records; 0 for never
  * @throws:	calls end without an exit record once in this many records
- * @headers:	a thread without open calls writes a header once in this many times
- * @restarts:	headers are written on all sources once in this many such times
- * @errors:	an Error message is written once in this many such times
- * @garbage:	bytes that are not a message are written once in this many such times
+ * @headers:	once in this many steps of threads without open calls, a header is written
+ * @restarts:	once in this many such steps, headers are written on all sources
+ * @errors:	once in this many such steps, an Error message is written
+ * @garbage:	once in this many such steps, bytes that are not a message are written
  * @losses:	records within calls are lost once in this many records. @errors, @garbage and
  *		@losses need one thread on each source
  * @channels:	number of channels, if fewer than threads; 0 for enough

@@ -234,8 +234,8 @@ static size_t stretch(const struct shown *shown, size_t first, uint64_t *pc, siz
 
 /*
  * Return the number of records in a stretch that were written elsewhere. The stretch begins after
- * @from instructions. A record before its first or after its last instruction may have been written
- * at any distance before or after the stretch.
+ * @from instructions. A record before the stretch's first instruction may have been written at any
+ * distance before the stretch; a record after its last instruction, at any distance after it.
  */
 static unsigned int wrong_records(const FIXTURE_DATA(joined) *self, const struct shown *shown,
 				  size_t first, size_t end, size_t from, size_t count)

@@ -15,8 +15,8 @@ mkdir -p "$dir"
 trace=$dir/instructions.rtd
 trap 'rm -f "$trace" "$trace.meta"' EXIT
 
-# count ARGUMENT...: print the number of instructions of one run with one thread or, if set, $jobs
-# threads
+# count ARGUMENT...: print the number of instructions of one run with $jobs threads, or with one
+# thread if $jobs is not set
 count() {
 	valgrind --tool=callgrind --callgrind-out-file=/dev/null "$command" "$@" \
 		-q -j"${jobs:-1}" -c all "$trace" 2>&1 >/dev/null |

@@ -587,7 +587,7 @@ TEST_F(command, calls_before_a_loss_precede_those_of_the_next_hart)
 }
 
 /*
- * The thread is switched out between the two words of a record's last counter, twice, and back in
+ * Twice, between the two words of a record's last counter, the thread is switched out and back in
  * on the same hart.
  */
 TEST_F(command, record_split_by_a_context_switch_is_joined)

@@ -2,8 +2,8 @@
 /*
  * Tests that, with a depth limit in the filter, exactly the outermost calls of each thread in
  * instrumented code are recorded. The code has recursion, inlined functions, exit hooks that are
- * tail calls, growing frames, and signal handlers on any stack. Calls left by a jump must not
- * count.
+ * tail calls, growing frames, and signal handlers on any stack. Calls that a jump has left
+ * must not count.
  */
 #include "kselftest_harness.h"
 

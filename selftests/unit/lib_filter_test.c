@@ -72,7 +72,7 @@ TEST_F(filter, selects_address_ranges)
 	uintptr_t at = text_of(self);
 	char text[512];
 
-	/* Ranges that are out of order, nested, adjacent, or have a 0x prefix. */
+	/* Ranges that are out of order, nested or adjacent, or that have a 0x prefix. */
 	snprintf(text, sizeof(text),
 		 "# comment\n\n%s %lx %lx\n%s %lx %lx\n  %s 0x%lx %lx\n%s %lx %lx\nother 0 ffffffffffff\n",
 		 self->name, at + 0x100, at + 0x180, self->name, at, at + 0x10,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Tests that function entries and exits are recorded, except before tracing is on, within another
- * record, and in a child process; that each thread uses a separate channel, and on each CPU that
- * CPU's encoder; and that calls that are not recorded are counted.
+ * record, and in a child process; that each thread uses a separate channel and, on each CPU, the
+ * encoder of that CPU; and that calls that are not recorded are counted.
  */
 #include "kselftest_harness.h"
 

@@ -221,7 +221,7 @@ static void leave_wait(int unused)
 		siglongjmp(out, 1);
 }
 
-/* Call @wait, which leave_wait() leaves by a jump; return whether the thread remains cancelable. */
+/* Call @wait, out of which leave_wait() jumps; return whether the thread remains cancelable. */
 static bool left_within(void (*wait)(struct sifive_trace *trace), struct sifive_trace *trace)
 {
 	const struct itimerval often = { { 0, 1000 }, { 0, 1000 } }, never = { { 0, 0 }, { 0, 0 } };

@@ -130,7 +130,7 @@ do {									\
 	EXPECT_EQ(value, json_object_get_boolean(__at)) { TH_LOG(path); } \
 } while (0)
 
-/* The command must read the same values from the file that the library has written. */
+/* The values that the command reads from the file must be those that the library has written. */
 TEST_F(meta, can_be_read_by_the_command)
 {
 	self->options.events = "cycles,instructions";

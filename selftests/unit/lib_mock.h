@@ -77,8 +77,8 @@ static struct {
 	long last_channel, last_page;
 
 	/*
-	 * Failures to simulate: of the ioctl() with @fail_request, and of the system calls after
-	 * which the other members are named.
+	 * Failures to simulate: @fail_request selects an ioctl(), which fails with @fail_errno; the
+	 * other errors are named after the calls that fail.
 	 */
 	unsigned long fail_request;
 	int fail_errno;

@@ -13,7 +13,7 @@ static pid_t asked_getpid(void);
 #include "lib_mock.h"
 
 /*
- * Set if another thread could have seen a pool without a process id, like that of a forked child.
+ * Set if another thread could have seen a pool that, like a forked child's pool, has no process id.
  */
 static bool looks_wiped;
 

@@ -162,7 +162,7 @@ static void explicit(void)
 	sifive_trace_write(trace);
 }
 
-/* Steps of less than 32 bits, of more than 32 and 40 bits, and around each of the widths. */
+/* Make steps of up to 32 bits, of 34 and 40 bits, and of half and all of a counter's range. */
 static void steps(struct __test_metadata *_metadata, void (*record)(void),
 		  uint32_t kind, unsigned int width)
 {

@@ -124,7 +124,7 @@ static void *newcomer(void *unused)
 	return unused;
 }
 
-/* A thread that runs across a new set-up rejoins and uses a separate channel. */
+/* A thread that has joined before a new set-up rejoins after it, and uses a separate channel. */
 TEST_F(writers, rejoin_after_a_new_setup)
 {
 	pthread_t old, new;
@@ -486,8 +486,8 @@ static void *with_own_stack(void *alternate)
 }
 
 /*
- * A handler is recognised even if its stack is above the thread's stack, as an outer frame's would
- * be.
+ * A handler is recognised even if its stack is above the thread's stack, where the frame of a
+ * calling function would be.
  */
 TEST_F(writers, recognise_a_handler_on_a_higher_stack)
 {
@@ -512,7 +512,7 @@ TEST_F(writers, recognise_a_handler_on_a_higher_stack)
 
 static void take_over(void)
 {
-	/* Simulate that the interrupted record was considered abandoned after a wait. */
+	/* Simulate a wait after which the interrupted record is considered abandoned. */
 	perf_self->waiting = PATIENCE;
 	call();
 }
@@ -538,7 +538,7 @@ static void close_by_another(void)
 	perf_self->gate = 4096;
 }
 
-/* Simulate that a handler has switched to another user thread, which is writing a record. */
+/* Simulate a handler that has switched to another user thread, which is writing a record. */
 TEST_F(writers, do_not_open_a_gate_closed_by_another_context)
 {
 	uint64_t abandoned = perf_pool->lost->abandoned;

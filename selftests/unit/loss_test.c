@@ -215,7 +215,7 @@ TEST_F(command, first_call_across_a_loss_may_be_two_calls)
 		self->gen.now += 5000;
 		gen_sync(&self->gen, 0);
 		record(&stream, 2, first[i]);
-		/* Without an exit record, this call cannot be confused with a second call. */
+		/* The last call has no exit record, and cannot be confused with a second call. */
 		if (i < 2)
 			record(&stream, 1, first[i]);
 		save(self, "trace.rtd");
