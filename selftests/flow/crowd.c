@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Runs 64 threads at the same time, which yield the CPU to each other while functions are open. */
+/* Runs 64 concurrent threads, which yield the CPU to each other while functions are open. */
 #include <pthread.h>
 #include <sched.h>
 

@@ -129,8 +129,8 @@ def compare(command, path):
         if theirs is None:
             return 0
         # The command infers times before a ring's first absolute time, including clock wraparounds.
-        # The independent reader does not, so its times may be lower by a number of wraparounds,
-        # which is the same for all times from a source.
+        # The independent reader does not, so its times may be lower, by the same number of
+        # wraparounds for all times from a source.
         laps = {"lap": 1 << meta.get("ts_width", 40)} if meta.get("wrapped") else {}
         for name in sorted(ours.keys() | theirs.keys()):
             one, other = ours.get(name, []), theirs.get(name, [])

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Writes a random trace and its side-car file: sources, channels, count types and
- * counters of all widths, several headers, abandoned records, marks, callers, Error messages, all
- * kinds of timestamps. Every fourth trace is a ring.
+ * Writes a random trace and its side-car file. Together, the traces contain counters of all widths,
+ * all count types and kinds of timestamps, several sources, channels and headers, abandoned
+ * records, marks, callers and Error messages. Every fourth trace is a ring.
  *
  *	random_trace SEED FILE
  */

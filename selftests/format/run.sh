@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests that Documentation/trace-format.rst is complete. Prints TAP. Compares a reader written using
-# only that page with the command, on the page's example and on random traces. The board suites
-# compare the reader and the command on recorded traces.
+# Tests that Documentation/trace-format.rst is complete. Prints TAP. The command is compared with
+# a reader that was written from that page alone, on the page's example and on random traces. The
+# board suites compare the two on recorded traces.
 #
 #	run.sh BUILD
 

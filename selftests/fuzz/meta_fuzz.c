@@ -32,8 +32,8 @@ static void find_threads(const struct meta *meta)
 }
 
 /*
- * Check that looking up an address that places_find() has assigned to an object returns that
- * address.
+ * Check that an address that places_find() has assigned to an object does not change when it is
+ * looked up again.
  */
 static void find_places(const struct meta *meta)
 {

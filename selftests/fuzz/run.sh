@@ -8,8 +8,8 @@
 set -u
 cd "$(dirname "$0")" || exit 1
 build=$1 seconds=$((($2 + 1) / 2))
-# $least is the minimum number of inputs per fuzzer and target. On a loaded machine, a fuzzer may
-# take up to $patience times as long to reach it.
+# $least is the minimum number of inputs per fuzzer and target. A fuzzer that has tried fewer, as on
+# a loaded machine, runs again; $patience limits the number of runs.
 least=1000
 patience=200
 shift 2

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Tests the encoder's FIFO: it drains message by message at the configured rate, and its registers
- * show its level and whether it accepts a store. When full, it stalls the hart; or it drops
- * messages, then sends an Error and an absolute timestamp.
+ * show its level and whether it accepts a store. A full FIFO either stalls the
+ * hart, or drops messages and then sends an Error and an absolute timestamp.
  */
 #include "kselftest_harness.h"
 #include "board.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tests an encoder's effects on its hart: stalls that take time. guest.sh sets the encoder up so
- * that one byte leaves its 76-byte FIFO every 100 us.
+ * Tests how an encoder stalls its hart. guest.sh sets the encoder up so that one byte leaves its
+ * 76-byte FIFO every 100 us.
  */
 #include "guest.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tests differences between version 0 cores: each option of the model has exactly the effect
- * that its name describes.
+ * Tests the model's options for differences between version 0 cores: each option must have exactly
+ * the effect that its name describes.
  */
 #include "kselftest_harness.h"
 #include "board.h"
@@ -213,7 +213,7 @@ TEST_F(option, slow_funnel_fills_fifo)
 	EXPECT_EQ(15, stat(&self->b, "tf0", "stat-bytes"));
 }
 
-/* The funnel sends messages in the order in which they are completed, whatever their inputs. */
+/* The funnel sends messages from all inputs in the order in which they are completed. */
 TEST_F(option, slow_funnel_is_shared_by_encoders)
 {
 	start_funnel(&self->b, FUNNEL_AND(",byte-ns=100", ""));

@@ -24,8 +24,8 @@ build() {
 	result $? "the program $name builds"
 }
 
-# run DIR PROGRAM OPTION...: run PROGRAM; leave its traces in DIR, and their file names, in the
-# order of recording, in DIR/names.
+# run DIR PROGRAM OPTION...: run PROGRAM; leave its traces in DIR, and list their file names in
+# DIR/names in the order of recording.
 run() {
 	local dir=$out/$1 program=$out/$2.elf
 	shift 2
@@ -82,8 +82,8 @@ done
 [ -z "$missing" ]
 result $? "the traces contain each kind of message${missing:+, but not$missing}"
 
-# Sending one byte takes the encoder as long as three instructions take the hart. In half of the
-# traces, the encoder stalls the hart.
+# The encoder sends one byte in the time in which the hart executes three instructions. In half of
+# the traces, the encoder stalls the hart.
 run full short --qemu "$(log short)" --set te0.fifo-depth=76 --set te0.drain-ns=3 \
 	--set te0.stall-time=on
 result $? "the program ran with a FIFO that fills up"

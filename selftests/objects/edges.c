@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Calls functions before main() and after its return, from the program's first constructor to its
- * last destructor. Prints their numbers: "calls leaf 8".
+ * last destructor. Prints the number of calls to each function: "calls leaf 8".
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ __attribute__((destructor)) static void destructor(void)
 	leaf();
 }
 
-/* The last destructor, so all calls have been counted when this function prints their numbers. */
+/* The last destructor: when it prints the numbers of calls, all calls have been counted. */
 __attribute__((destructor(101))) static void last_destructor(void)
 {
 	char text[256];

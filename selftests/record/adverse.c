@@ -7,7 +7,7 @@
  *	adverse loader		forks while another thread holds a lock of the loader
  *	adverse title		overwrites its arguments and environment, then forks
  *	adverse error FILE	opens FILE as descriptor 2, and writes "data"
- *	adverse pipe		executes itself with a pipe without readers as standard error
+ *	adverse pipe		executes itself; standard error is then a pipe that has no readers
  *	adverse wait FILE	executes itself when FILE exists
  *
  * Forked children, and "work", which pipe and wait also execute, make CALLS calls to leaf().

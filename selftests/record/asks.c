@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Requests snapshots: after 100 steps and after 200 steps, when it waits for the snapshot, and
- * after 300 steps, just before it ends. Prints the number of requests that succeeded.
+ * Requests snapshots after 100, 200 and 300 steps, and then ends. Prints the number of requests
+ * that succeeded.
  *
  *	asks [TRACE]
  *
- * Without TRACE it does not wait.
+ * With TRACE, the program waits for the first and the second snapshot of that trace.
  */
 #include <limits.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Touches 300 fresh pages in touch(). Its code is already loaded, so each page causes one page
- * fault, and no other page faults occur.
+ * Touches 300 fresh pages in touch(). The code of touch() is already loaded, so each page causes
+ * one page fault, and no other page faults occur.
  */
 #include <stdio.h>
 #include <sys/mman.h>

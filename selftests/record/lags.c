@@ -4,8 +4,8 @@
  *
  *	lags RECORDER
  *
- * stops the recorder, resumes it some time after the buffer has become full, and waits until it has
- * read most of the buffer. Prints how often the buffer was full.
+ * stops the recorder, resumes it some time after the buffer has become full, and waits until the
+ * recorder has read most of the buffer. Prints how often the buffer was full.
  */
 #include <err.h>
 #include <fcntl.h>

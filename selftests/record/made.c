@@ -2,7 +2,7 @@
 /*
  * Linked into an instrumented program, with -Wl,--wrap for both hooks: counts the calls to the
  * hooks in all processes and threads, and passes the calls on. The environment variable MADE names
- * the file with two 64-bit counts, of entries and of exits; if unset, nothing is counted.
+ * the file with two 64-bit counts, of entries and of exits; if MADE is unset, nothing is counted.
  */
 #include <err.h>
 #include <fcntl.h>

@@ -6,8 +6,8 @@
  *
  *	waits	does nothing else
  *	races	does not wait
- *	stops	after half of the pieces, stops its parent, the recorder, makes the other
- *		half without waiting, and resumes the recorder
+ *	stops	after half of the pieces, stops the recorder, which is its parent; makes the
+ *		other pieces without waiting, but resumes the recorder before the last piece
  *	slows	like stops, but a child resumes the recorder when stores wait for it
  *	kills	kills the recorder after half of the pieces
  *	killed	kills itself at the end
@@ -90,8 +90,8 @@ HIDDEN static void wait_for_state(pid_t process, char state)
 }
 
 /*
- * Stop the recorder while it waits, so that it checks the buffer before it reads when it is
- * resumed.
+ * Stop the recorder while it waits. When it is resumed, it therefore checks the buffer before it
+ * reads.
  */
 HIDDEN static void stop(pid_t parent)
 {
@@ -168,7 +168,7 @@ int main(int argc, char **argv)
 	pid_t parent = getppid();
 
 	for (i = 0; i < pieces; i++) {
-		/* Make one more piece, whose records show where the recording continues. */
+		/* The records of the last piece show where the recording continues. */
 		if (!strcmp(how, "stops") && i > pieces / 2 && i == pieces - 1) {
 			kill(parent, SIGCONT);
 			wait_until_read();
