@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests broken hardware on one board. Prints TAP. For each fault that the device model simulates in
-# encoder and funnel, the driver must report, within bounded time, an error that names the
+# the encoder or in the funnel, the driver must report, within bounded time, an error that names the
 # component, and must work again once the fault is cleared. Also tests the losses when the encoder
 # cannot keep up.
 #

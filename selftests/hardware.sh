@@ -4,7 +4,7 @@
 # 0, SinkBaseHigh has no bits and the stall bit is writable; memory that a sink cannot address, or
 # that crosses 4 GiB; power-off and kexec during a capture; nested funnels; a full sink while
 # another sink fails; more encoders than a mask has bits; power, clock and reset lines; the board
-# odd; a slow funnel; messages without timestamps; a wrong port in the device tree.
+# "odd"; a slow funnel; messages without timestamps; and a wrong port in the device tree.
 #
 #	hardware.sh BUILD
 

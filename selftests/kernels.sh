@@ -18,8 +18,8 @@ rm -rf "$build"/{driver,include,broken.log}
 . selftests/tap.sh
 . selftests/passed.sh
 
-# Print the inputs of a file's compilation: changes to comments other than kernel-doc do not cause
-# recompilation.
+# Print the part of a file that affects its compilation. Comments other than kernel-doc are omitted,
+# so changing them does not cause recompilation.
 code_of() {
 	case $1 in
 	*.[ch])

@@ -23,7 +23,7 @@ tail -n 3 "$out/kills.txt" | sed 's/^/# /'
 grep -qx "all $kills" "$out/kills.txt" && [ "$(cat "$out/kills.rc")" = 0 ]
 result $? "$kills kills: the device is free, and no process is left"
 
-# A recording that is killed before its first record is empty, so decode fails.
+# If a recording is killed before its first record, its trace has no records, so decode fails.
 records=0 unread=0
 for trace in "$out"/traces/*.rtd; do
 	[ -s "$trace" ] || continue

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Sourced by suites whose checks depend on nothing but files: a check that has passed runs again, in
+# Sourced by suites whose checks depend only on files. Once a check has passed, it is repeated, in
 # any checkout, only if an input has changed. With TRACE_PART=1, all checks run.
 #
 # Before sourcing this file, set $passed to a directory in the cache. That directory contains a file
@@ -16,8 +16,8 @@ has_passed() { [ "${TRACE_PART:-4}" -ne 1 ] && [ -e "$passed/$1" ]; }
 # now_passed NAME...: remember that checks have passed.
 now_passed() { (cd "$passed" && touch -- "$@"); }
 
-# unless_passed NAME COMMAND...: run COMMAND. In "make check", which sets TRACE_ONCE, do not run
-# COMMAND if the check with these inputs has passed, but print the saved output.
+# unless_passed NAME COMMAND...: run COMMAND. In "make check", which sets TRACE_ONCE, only print the
+# saved output if the check with these inputs has passed.
 unless_passed() {
 	local kept=$passed/$1 rc
 	shift

@@ -3,8 +3,8 @@
 # Tests that the perf tool counts correctly before, during and after a session. Prints TAP. No count
 # may be less than the work's count. Because the program's start and exit are counted, too,
 # instructions and cycles may exceed the work's count by 2 percent, and misses by 5 percent. For
-# counts of the whole machine, which include perf, these limits are 5 and 25 percent. With the
-# kernel included, counts may be up to three times as high. Needs a machine that counts
+# counts of the whole machine, which include perf, these limits are 5 and 25 percent. Counts that
+# include the kernel may be up to three times the work's count. Needs a machine that counts
 # instructions, and perf in PATH.
 
 cd "$(dirname "$0")" || exit 1

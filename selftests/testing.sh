@@ -4,8 +4,8 @@
 #
 #	testing.sh BOARD BUILD KERNELDIR
 #
-# BUILD/target contains the board's other files; next to it, the module is built for KERNELDIR with
-# the symbols that this kernel exports.
+# The module is built for KERNELDIR, with the symbols that this kernel exports. The board's other
+# files are copied from BUILD/target.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
