@@ -70,8 +70,8 @@ FIXTURE_TEARDOWN(failslab)
 }
 
 /*
- * Call @fn, which returns 0 or a negative errno, with allocation 1, 2, ... failing,
- * until the call makes no further allocation.
+ * Call @fn with its first allocation failing, then with its second allocation failing, and so on,
+ * until a call makes no further allocation. @fn returns 0 or a negative errno.
  */
 static void refuse_each(struct __test_metadata *_metadata,
 			struct _test_data_failslab *self,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that, on request, SWITCHES records each user-mode page fault of a process's threads with
- * its page, and no page fault of other processes.
+ * Proves that, on request, SWITCHES records each user-mode page fault of a process's threads, with
+ * the page accessed, but no page faults of other processes.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

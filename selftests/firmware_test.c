@@ -265,8 +265,8 @@ TEST_F(firmware, event_coexists_with_readable_counter)
 }
 
 /*
- * Each event is assigned a counter while counters are free. An event without a free counter is
- * refused, and the refused call changes nothing.
+ * Each event is assigned a counter while counters are free. An event for which no counter is
+ * free is refused, and the refused call changes nothing.
  */
 TEST_F(firmware, events_have_separate_counters)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that no program can exceed what the interface permits by means of racing threads,
- * overflowing numbers, mmap() offsets or passed descriptors, or as an unprivileged user. Thousands
- * of sessions must not leak memory.
+ * Proves that the interface's limits cannot be exceeded by racing threads, overflowing numbers,
+ * mmap() offsets, passed descriptors or unprivileged users. Thousands of sessions must not leak
+ * memory.
  *
  * TRACE_SECONDS: duration of the threads' race in seconds (default 5).
  *

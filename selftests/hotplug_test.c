@@ -2,8 +2,8 @@
 /*
  * Proves that a CPU can go offline during a session: its stream ends with a complete message, the
  * end of the stream is reported, and the other streams continue. When the CPU is online again, its
- * stream and sampling resume, and its counters continue from their last values. The tests also
- * repeat these steps, and run threads that race with these steps.
+ * stream and sampling resume, and its counters continue from their last values. These steps must
+ * also work when they are repeated, and while threads race with them.
  *
  * TRACE_SECONDS: duration of the threads' race in seconds (default 2).
  */
@@ -367,7 +367,7 @@ static void set_power(struct _test_data_hotplug *self, bool on)
 	monitor_set(id, "fault-no-power", !on);
 }
 
-/* Use a test sleep that only freezes all programs, and then resumes without a wake-up event. */
+/* Use a test sleep, which merely freezes all programs and then resumes without a wake-up event. */
 static void sleep_briefly(void)
 {
 	if (trace_file_write("/sys/power/pm_test", "freezer"))
@@ -484,10 +484,10 @@ static int take_counters(struct _test_data_hotplug *self, uint32_t flags,
 	return ret;
 }
 
-/* Larger than the loop's count, even if the emulator counts time and the host is loaded. */
+/* More than any counter counts in one second. */
 #define A_SECOND	4000000000ull
 
-/* Expect each counter in a mask to be ahead of its last value, by no more than a minute's count. */
+/* Expect each counter in a mask to have advanced, by at most a minute's count. */
 static void counters_continue(struct __test_metadata *_metadata, uint32_t mask, uint64_t *last)
 {
 	unsigned int n;

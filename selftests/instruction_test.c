@@ -54,7 +54,7 @@ FIXTURE(instruction) {
 	struct found found;
 };
 
-/* Return the lowest mode with branch messages that all encoders support, or 0 if there is none. */
+/* Return the lowest mode that has branch messages and that all encoders support, or 0 if none. */
 static uint32_t a_mode(const struct trace_session *s)
 {
 	uint32_t mode;
@@ -223,8 +223,8 @@ TEST_F(instruction, info_reports_modes_that_config_accepts)
 }
 
 /*
- * Expect that a configuration with one invalid assignment is refused, and that the previous
- * configuration is kept.
+ * Expect a configuration with one invalid assignment to be refused, and the previous configuration
+ * to be kept.
  */
 #define REFUSED(error, assignment)				\
 do {								\
@@ -669,8 +669,8 @@ TEST_F(instruction, sram_fills_without_overwriting_beginning)
 TEST_F(instruction, drained_capture_is_read_while_running)
 {
 	/*
-	 * Reserve memory for many buffers, because a slow machine traces more than one buffer
-	 * holds.
+	 * Reserve memory for many buffers, because a slow machine produces more trace than one
+	 * buffer can hold.
 	 */
 	size_t size = 0, room = TURNS * (size_t)BUFFER;
 	uint8_t *bytes = mmap(NULL, room, PROT_READ | PROT_WRITE,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that processes can share a session. Each process that the owner admits is assigned
- * separate channels, which are freed however the process ends. A process's mappings outlive the
- * session without raising a signal. No other process can join.
+ * separate channels, which are freed however the process ends. Accesses to a process's mappings
+ * raise no signal even after the end of the session. No other process can join.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -364,7 +364,7 @@ TEST_F(join, closing_stale_member_keeps_reassigned_channel)
 
 /* ---- admission --------------------------------------------------------------- */
 
-/* Wait until @arg is not the parent of this process, then join. */
+/* Join, with the descriptor in @arg, from a process that init has adopted. */
 static int join_as_orphan(const void *arg)
 {
 	const int *session = arg;
@@ -546,8 +546,8 @@ static void try_cycle(void *unused)
 }
 
 /*
- * Return the signal that reading a counter raises before THREAD, times 256, plus the signal after
- * THREAD.
+ * Return 256 times the signal that reading a counter raises before THREAD, plus the signal that it
+ * raises after THREAD.
  */
 static int read_counters(const void *unused)
 {

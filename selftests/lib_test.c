@@ -551,7 +551,7 @@ TEST_F(records, have_header_address_and_growing_counters)
 #define PR_MDWE_REFUSE_EXEC_GAIN	1
 #endif
 
-/* Simulate systemd's MemoryDenyWriteExecute=. Records are slower, and the library reports that. */
+/* Simulate systemd's MemoryDenyWriteExecute=: records become slower, as the library reports. */
 TEST_F(records, need_no_executable_memory)
 {
 	if (prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0))

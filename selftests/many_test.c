@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that any number of concurrent threads is recorded: more threads than there are channels,
- * while signals interrupt them and they migrate between harts. No record is lost, and once threads
- * share a channel, the headers of their records name the threads. Also proves that in a child
- * process, ordinary memory replaces the mapping of the parent's counts.
+ * Proves that any number of concurrent threads is recorded, even if there are more threads than
+ * channels, and while signals interrupt the threads and the threads migrate between harts. No
+ * record is lost, and once threads share a channel, the headers of their records name the threads.
+ * Also proves that in a child process, ordinary memory replaces the mapping of the parent's counts.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -42,8 +42,8 @@ static void on_signal(int number)
 }
 
 /*
- * Write one record, and more records after every thread has written its first record. If there are
- * more threads than channels, other threads have taken this thread's channel by then.
+ * Write one record, wait until every thread has written its first record, and then write more. If
+ * there are more threads than channels, other threads have taken this thread's channel by then.
  */
 static void *record_often(void *number)
 {

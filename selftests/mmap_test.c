@@ -193,8 +193,8 @@ TEST_F(mapping, needs_session_of_same_descriptor)
 	ASSERT_LE(0, reader);
 	EXPECT_EQ(-ENXIO, try_map(other, self->page, RW, MAP_SHARED, offset));
 	/*
-	 * The kernel makes a shared mapping of a file opened read-only private, and private
-	 * mappings are invalid.
+	 * If a file was opened read-only, the kernel turns a shared mapping of it into a private
+	 * mapping, which is invalid.
 	 */
 	EXPECT_EQ(-EINVAL, try_map(reader, self->page, PROT_READ, MAP_SHARED, offset));
 	EXPECT_EQ(-EACCES, try_map(reader, self->page, RW, MAP_SHARED, offset));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that a counter overflow interrupts its hart: sampling by event depends on such interrupts.
- * perf's sampling events must produce the number of samples that follows from count and period,
- * each with the pc of the running code, and no samples after the events are closed. Needs no trace
- * hardware.
+ * perf's sampling events must produce the number of samples that follows from the count and the
+ * period, each with the pc of the running code, and no samples after the events are closed. Needs
+ * no trace hardware.
  */
 #define _GNU_SOURCE
 #include <signal.h>

@@ -18,8 +18,8 @@
 #include "trace_records.h"
 
 /*
- * Yield the rest of each time slice, to save time: a single wrongly counted slice exceeds the
- * tests' limits.
+ * Yield the rest of each time slice to save time. This does not weaken the tests, because even a
+ * single wrongly counted slice exceeds their limits.
  */
 #define NEIGHBOUR_TURNS	400000ull
 

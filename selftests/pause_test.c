@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that another process can interrupt a capture with PAUSE. Stores during the pause are
- * missing, and are followed by an Error message and an absolute time. Unprivileged users cannot
+ * missing; in their place are an Error message and an absolute time. Unprivileged users cannot
  * pause a capture.
  */
 #define _GNU_SOURCE
@@ -137,8 +137,8 @@ TEST_F(pause, ring_can_be_paused_at_any_position)
 					  SIFIVE_TRACE_CONFIG_RING));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	/*
-	 * Store more than the ring holds, and pause after numbers of bytes that do not divide the
-	 * ring's size.
+	 * Store more data than the ring can hold. The number of bytes from one pause to the next
+	 * does not divide the ring's size.
 	 */
 	for (round = 0; round < 500; round++) {
 		for (i = 0; i < 7; i++)
@@ -282,7 +282,7 @@ TEST_F(pause, encoder_reset_during_pause_continues)
 	check(_metadata, &self->stream, 1);
 }
 
-/* Fill the buffer of @full until another word does not fit, but the buffer is not full. */
+/* Fill the buffer of @full until it has no room for another word, but is not reported as full. */
 static bool fill_but_a_word(struct _test_data_pause *self, void *page,
 			    const struct sifive_trace_encoder *full, unsigned int longer)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that a session and perf can use counters at the same time. Both must count correctly while
- * perf events are opened and closed, or use all other counters. COUNTERS must report an error if
- * perf holds all counters.
+ * perf events are opened and closed, and while they use all other counters. COUNTERS must report an
+ * error if perf holds all counters.
  *
  * The emulator counts an event on a single counter, so the session and perf use different events,
  * except for cycles and instructions, which have fixed counters.

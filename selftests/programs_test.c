@@ -131,7 +131,7 @@ static void made(unsigned int before, unsigned int calls, unsigned int exits)
 		__atomic_fetch_add(&outcome->made, calls + exits, __ATOMIC_RELAXED);
 }
 
-/* Make calls in a child created by fork(), which records and counts nothing; wait for its end. */
+/* After fork(): in the child, make calls, which are not recorded or counted; the parent waits. */
 static void have_child(pid_t child)
 {
 	if (!child) {
@@ -351,7 +351,7 @@ static void step_timer(struct actor *self)
 static void *act(void *actor);
 
 /*
- * Start a thread with a small stack, see make_threads_cheap() in threads_test.c. Return NULL if
+ * Start a thread with a small stack (see make_threads_cheap() in threads_test.c). Return NULL if
  * all actors are in use.
  */
 static struct actor *start(struct actor *parent, unsigned int number, bool nested)

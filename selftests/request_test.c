@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a recorded program can ask its recorder for a snapshot: a request wakes a file that
- * polls for it, which then learns who made it, when, and how many there were; only processes of the
- * session can make one, and only while a capture runs.
+ * Proves that a recorded program can ask its recorder for a snapshot. A request ends the recorder's
+ * poll(). The recorder then learns the number of requests, and the thread and time of the latest
+ * one. Only processes of the session can make requests, and only while a capture runs.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -61,7 +61,7 @@ static int look(int fd, struct sifive_trace_request *arg)
 	return trace_ioctl(fd, SIFIVE_TRACE_IOC_REQUEST, arg);
 }
 
-/* Return the events of @wanted and errors that poll() reports within @ms milliseconds. */
+/* Return the errors, and the events of @wanted, that poll() reports within @ms milliseconds. */
 static int events(int fd, short wanted, int ms)
 {
 	struct pollfd event = { .fd = fd, .events = wanted };
@@ -191,7 +191,7 @@ TEST_F(request, invalid_calls_are_refused)
 	EXPECT_EQ(0, events(self->recorder, POLLPRI, 0));
 }
 
-/* Look as another user, with a file of that user; return the result, or 1 if that is impossible. */
+/* Look for requests as another user, who opens the device; return the result, or 1 on failure. */
 static int look_as_other(void)
 {
 	struct sifive_trace_request arg;
@@ -202,7 +202,7 @@ static int look_as_other(void)
 		return 1;
 	child = fork();
 	if (!child) {
-		/* Opened without the capability, by a user who does not own the capture. */
+		/* This user does not own the capture, and has no capability. */
 		if (!seteuid(65534)) {
 			fd = trace_open(O_RDONLY);
 			result = fd < 0 ? 1 : look(fd, &arg);
@@ -219,7 +219,7 @@ static int look_as_other(void)
 	return result;
 }
 
-/* The requests of a session are not visible in the next one. */
+/* The requests of a session are not visible in the next session. */
 TEST_F(request, requests_belong_to_their_capture)
 {
 	struct sifive_trace_request arg;
@@ -241,7 +241,7 @@ TEST_F(request, requests_belong_to_their_capture)
 	EXPECT_EQ(1, arg.count);
 }
 
-/* Files of a single sink cannot look, so poll() must not report requests to them. */
+/* Files of single-sink nodes cannot look for requests, so poll() must not report any to them. */
 TEST_F(request, file_of_a_sink_is_not_notified)
 {
 	int sink = open(TRACE_DEVICE ".0", O_RDONLY);

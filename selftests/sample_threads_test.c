@@ -2,7 +2,8 @@
 /*
  * Proves that each sample names the interrupted thread on a CPU that several processes and threads
  * share. This must work with every count type, with callers, with stacks, and with repeated
- * headers. Threads must be named, and processes created after START be sampled, only on request.
+ * headers. Without a request, threads must not be named, and processes created after START must not
+ * be sampled.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -215,7 +215,7 @@ TEST_F(sampled_count, threads_can_exit_on_cpus_outside_the_capture)
 		ASSERT_EQ(0, pthread_create(&thread, NULL, exit_elsewhere, &encoder.cpu));
 		ASSERT_EQ(0, pthread_join(thread, NULL));
 	}
-	/* Samples of threads on the other CPU are lost, too. */
+	/* Samples of the threads on the other CPU are lost, so read the loss count only now. */
 	ASSERT_EQ(0, trace_status(self->fd, &before));
 	/* An emulator on a busy machine may deliver the interrupt after the thread exits. */
 	do {

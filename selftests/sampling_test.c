@@ -142,8 +142,8 @@ static bool is_whole(const struct samples *samples)
 }
 
 /*
- * Return the minimum number of samples if @n are expected: nearly all if instructions are counted.
- * Otherwise, many can be missing, because the emulator is slow on a loaded host.
+ * Return the minimum number of samples if @n are expected: nearly @n if instructions are counted,
+ * otherwise far fewer, because the emulator is slow on a loaded host.
  */
 static unsigned int at_least(const struct _test_data_sampling *self, unsigned int n)
 {
@@ -330,7 +330,7 @@ TEST_F(sampling, immediate_restart_does_not_increase_rate)
 	EXPECT_GE(at_most(own), status.samples);
 }
 
-/* Samples that were in flight when the sink filled up count as written. */
+/* If samples were in flight when the sink filled up, they count as written. */
 #define ON_THE_WAY	16
 
 TEST_F(sampling, full_sink_loses_samples)

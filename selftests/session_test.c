@@ -68,7 +68,7 @@ FIXTURE_TEARDOWN(session)
 	close(self->fd);
 }
 
-/* Store to a register whose messages have timestamps, if any; CONFIG has detected them. */
+/* Store to a register whose messages have timestamps, if CONFIG has detected such a register. */
 static void store(int fd, uint32_t index, void *page, uint32_t value)
 {
 	struct sifive_trace_encoder encoder;

@@ -307,7 +307,7 @@ static void calls_return_during_copies(struct __test_metadata *_metadata, struct
 
 /*
  * If copying locked the driver, a call would return only after the copy. On a loaded host, a call
- * sometimes returns so late even without a lock.
+ * sometimes returns only then even without a lock.
  */
 TEST_F(share, owner_is_not_blocked_by_ring_copies)
 {

@@ -5,10 +5,10 @@
  * data, and START fails with ESTALE unless it rewinds. Counts never decrease, and sampling
  * continues.
  *
- * The kernel's pm_test wakes the machine immediately. TRACE_SLEEP is the depth, one of
- * /sys/power/pm_test: every machine survives the default, freezer; deeper levels need
+ * The kernel's pm_test wakes the machine immediately. TRACE_SLEEP is the depth, a value that
+ * /sys/power/pm_test lists. Every machine survives the default, "freezer"; deeper levels need
  * drivers that support them, in particular for the disk. "processors" takes all CPUs but one
- * offline, and online again.
+ * offline, and then online again.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -67,8 +67,8 @@ static bool lists(const char *path, const char *word)
 }
 
 /*
- * Return whether sleep means s2idle, because firmware does not support suspend. s2idle only idles
- * the CPUs.
+ * Return whether sleep means s2idle, as is the case if firmware does not support suspend. s2idle
+ * only idles the CPUs.
  */
 static bool only_idles(void)
 {

@@ -26,7 +26,7 @@
 /* Maximum number of attempts to capture the record that a test needs. */
 #define TRIES		100
 
-/* Upper limit on the numbers of record kinds. */
+/* The numbers that represent record kinds are below this limit. */
 #define KINDS		0x20
 
 /**
@@ -464,7 +464,7 @@ static int freeze(pid_t pid)
 	return 0;
 }
 
-/* Return the kind of the last record for a process that works until frozen, or -1 on failure. */
+/* Return the kind of the last record of a process that works until it is frozen, or -1. */
 static int last_before_freeze(struct _test_data_switches *self)
 {
 	int frozen;

@@ -256,7 +256,7 @@ static int move_driver(unsigned int cpu)
 	return -1;
 }
 
-/* Count BEGIN marks, and BEGIN marks followed by a system call before the running thread. */
+/* Count BEGIN marks, and those followed by a system call instead of the running thread's record. */
 static void count_marks(const struct trace_stream *stream, unsigned int *marks,
 			unsigned int *unnamed)
 {

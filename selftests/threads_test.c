@@ -56,7 +56,7 @@ static uint64_t sum(const struct counts *counts)
 	return counts->of[TRACE_ENTER] + counts->of[TRACE_EXIT] + counts->of[TRACE_MANUAL];
 }
 
-/* Call an instrumented function, which makes this number of calls, including itself. */
+/* Call an instrumented function. @calls: number of calls, this call and those that it makes. */
 static void call_any(void (*function)(unsigned int), unsigned int argument,
 		     unsigned int calls)
 {
@@ -254,7 +254,7 @@ static void move(unsigned int to)
 	trace_pin((int)(to % (unsigned int)sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
-/* Number of handled signals, and number that interrupted a record according to the library. */
+/* Number of signals handled, and of those that, according to the library, interrupted a record. */
 static uint64_t signals, hits;
 
 /* Maximum number of timer signals since the last signal from the sender. */
@@ -314,8 +314,8 @@ static void *storm(void *number)
 }
 
 /*
- * Return whether the test is ahead of schedule: regardless of its duration, it must fill no more
- * than a quarter of the buffer, because more cannot be decoded here.
+ * Return whether the test fills the buffer too fast. When it is done, it should have filled no more
+ * than a quarter, and never more than half, because more cannot be decoded here.
  */
 static bool is_ahead(double done)
 {
@@ -413,7 +413,7 @@ static void *one_record(void *unused)
 	return unused;
 }
 
-/* All threads exist at the same time, more than there are channels. */
+/* All threads exist at the same time, and there are more threads than channels. */
 TEST_F(threads, threads_beyond_channel_count_are_recorded)
 {
 	pthread_t thread[THREADS];
@@ -535,7 +535,7 @@ static void jump_out(int number)
 	siglongjmp(jump, 1);
 }
 
-/* A record that a signal handler interrupts and leaves by a jump is lost. */
+/* If a signal handler interrupts a record and then jumps out of the record, the record is lost. */
 TEST_F(threads, jump_out_of_handler_loses_only_reported_records)
 {
 	const struct itimerval timer = { { 0, 700 }, { 0, 700 } };

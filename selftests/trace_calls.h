@@ -24,7 +24,8 @@ struct trace_calls {
 /**
  * struct trace_nesting - result of nesting entries and exits
  * @late:	number of exits without any earlier entry
- * @disorder:	number of exits from calls other than the innermost, and of calls they skip
+ * @disorder:	number of exits from calls other than the innermost, plus the number of calls that
+ *		these exits skip
  * @open:	number of calls without an exit
  * @deepest:	maximum depth
  */

@@ -33,7 +33,7 @@ const struct sifive_trace_slot *trace_own_slot(int fd)
 	return slots == MAP_FAILED ? NULL : &slots[thread.slot];
 }
 
-/* Repeat until the slot's offset is unchanged across the read of the counter. */
+/* Repeat until the slot's offset is the same before and after the read of the counter. */
 uint64_t trace_own_count(const struct sifive_trace_slot *slot, unsigned int counter)
 {
 	const volatile __u64 *offset = &slot->offset[counter];

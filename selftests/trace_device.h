@@ -25,8 +25,8 @@
 #define BIT64(n)	(1ull << (n))
 
 /*
- * A test that takes longer has hung. The limit does not test speed: on a loaded host, an emulator
- * takes ten times as long.
+ * A test that takes longer has hung. The limit does not test speed: on a loaded host, tests on an
+ * emulator take ten times their usual time.
  */
 #ifdef TEST_TIMEOUT_DEFAULT
 #undef TEST_TIMEOUT_DEFAULT

@@ -104,8 +104,8 @@ const char *trace_session_leaver(struct trace_session *s);
 uint64_t trace_setting(const char *name, uint64_t otherwise);
 
 /*
- * Return whether to run tests that reveal nothing with fewer repetitions: with TRACE_LEAKS, and if
- * TRACE_PART does not reduce the repetitions.
+ * Return whether to run tests that need all of their repetitions: the value of TRACE_LEAKS or, if
+ * it is not set, whether TRACE_PART leaves the number of repetitions unchanged.
  */
 bool trace_finds_leaks(void);
 

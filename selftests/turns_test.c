@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that events take turns if there are more events than counters: each count contains its
+ * Proves that events take turns if there are more events than counters: each count identifies its
  * turn, and the counts in one turn cover only one event and only this thread.
  */
 #define _GNU_SOURCE

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that hardware can be unbound while a running capture, mappings, or threads that read and
- * poll use it. Accesses to such mappings then raise SIGBUS. The hardware must work once it is
- * rebound, and the module cannot be unloaded while it is in use.
+ * Proves that hardware can be unbound while it is in use by a running capture, by mappings, or by
+ * threads that read and poll. Accesses to such mappings then raise SIGBUS. The hardware must work
+ * once it is rebound, and the module cannot be unloaded while it is in use.
  *
  * TRACE_SECONDS: time for which components are unbound and bound while threads race, in seconds
  * (default 2).
