@@ -90,6 +90,7 @@ enum analysis_place {
  * @timed:	@now is the time of the thread's latest record
  * @inferred:	@now is inferred
  * @src:	source of the thread's latest record
+ * @ever:	columns of counters that the thread's records have contained
  */
 struct analysis_thread {
 	struct thread		*thread;
@@ -99,6 +100,7 @@ struct analysis_thread {
 	bool			inferred;
 	unsigned int		src;
 	uint64_t		now;
+	uint64_t		ever;
 	/* Private to analysis.c and calls.c. */
 	struct costs		costs;		/* outermost calls by function */
 	uint64_t		too_deep;
@@ -109,7 +111,6 @@ struct analysis_thread {
 	uint64_t		offset;		/* file offset of the latest record */
 	uint32_t		part;		/* part of the capture: see analysis.c */
 	enum analysis_place	place;
-	uint64_t		ever;		/* columns that have ever been known */
 	uint64_t		sum[COUNTERS_MAX];
 	uint64_t		last[COUNTERS_MAX];
 	bool			last_known[COUNTERS_MAX];

@@ -15,7 +15,6 @@
 #include "image.h"
 #include "ring.h"
 #include "text.h"
-#include "tracks.h"
 #include "utc.h"
 
 /* Maximum total size of the cached texts of functions; other texts are formatted for each row. */
@@ -44,11 +43,6 @@ struct function {
 	uint64_t	ticks[TIMES][2];
 };
 
-/* State of a thread: mask of the counters whose counts are known. */
-struct track {
-	uint64_t	known;
-};
-
 /**
  * struct csv - state of the export
  * @columns:	counters that have columns, valid if @begun is set
@@ -68,7 +62,6 @@ struct csv {
 	size_t		kept;
 	struct function	*function;
 	uint32_t	functions;
-	struct tracks	tracks;
 };
 
 /* A row's time columns; a column whose time is unknown is empty. */
@@ -243,7 +236,6 @@ static int csv_begin(struct export *export)
 		report("out of memory");
 		return -1;
 	}
-	csv->tracks.size = sizeof(struct track);
 	expect_between(export);
 	join_command(meta, command, sizeof(command));
 	for (at = csv->whole, i = 0; i < WHOLE_COLUMNS; i++) {
@@ -499,19 +491,9 @@ static void end_row(struct export *export, const struct row *row, uint64_t known
 		no_column(export, counters->name[csv->columns]);
 }
 
-static void csv_step(void *context, struct analysis_thread *thread,
-		     const struct analysis_step *step)
+static uint64_t time_columns(const struct export *export)
 {
-	struct export *export = context;
-	struct csv *csv = export->private;
-	struct track *track = tracks_get(&csv->tracks, thread->thread->id);
-	const uint64_t times = (1u << analysis_counters(export->analysis)->times) - 1;
-
-	if (!track) {
-		csv->no_memory = true;
-		return;
-	}
-	track->known |= step->counted | times;
+	return (1ull << analysis_counters(export->analysis)->times) - 1;
 }
 
 static void csv_enter(void *context, struct analysis_thread *thread)
@@ -541,7 +523,6 @@ static void csv_leave(void *context, struct analysis_thread *thread,
 	const struct analysis_frame *frame = &thread->frame[thread->depth - 1];
 	struct export *export = context;
 	struct csv *csv = export->private;
-	const struct track *track = tracks_get(&csv->tracks, thread->thread->id);
 	struct row row = {
 		.kind = "call", .thread = thread, .function = frame->function,
 		.has_function = true, .id = frame->user, .outermost = frame->outermost,
@@ -557,13 +538,13 @@ static void csv_leave(void *context, struct analysis_thread *thread,
 		},
 	};
 
-	if (!track || csv->no_memory)
+	if (csv->no_memory)
 		return;
 	row.partial = analysis_partial(frame);
 	row.path_inferred = frame->doubts & ANALYSIS_PATH_INFERRED;
 	set_caller(&row, thread, thread->depth - 1);
 	begin_row(export, &row);
-	end_row(export, &row, track->known, end->count, end->count_self);
+	end_row(export, &row, thread->ever | time_columns(export), end->count, end->count_self);
 }
 
 static void csv_point(void *context, struct analysis_thread *thread,
@@ -589,8 +570,12 @@ static void csv_point(void *context, struct analysis_thread *thread,
 		row.caller = step->caller[0];
 	}
 	begin_row(export, &row);
-	/* Counts within a call are charged to that call. */
-	end_row(export, &row, thread->depth ? 0 : step->counted, step->delta, step->delta);
+	/*
+	 * Counts within a call are charged to that call. Time outside calls does not belong to any
+	 * function.
+	 */
+	end_row(export, &row, thread->depth ? 0 : step->counted & ~time_columns(export),
+		step->delta, step->delta);
 }
 
 static void csv_recorded(void *context, struct analysis_thread *thread,
@@ -669,13 +654,11 @@ static void csv_free(struct export *export)
 		free(csv->function[i].text);
 	free(csv->function);
 	free(csv->whole);
-	tracks_free(&csv->tracks);
 	free(csv);
 }
 
 static const struct analysis_ops csv_ops = {
 	.lost = csv_lost,
-	.step = csv_step,
 	.enter = csv_enter,
 	.leave = csv_leave,
 	.point = csv_point,
