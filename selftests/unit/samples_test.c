@@ -80,6 +80,39 @@ TEST_F(command, function_in_several_processes_is_one_row)
 }
 
 /*
+ * A program without an operating system samples itself: the stream of its first hart begins with a
+ * sample, and contains a call and a manual record. Then the second hart makes its first call.
+ */
+TEST_F(command, counts_of_a_program_that_samples_itself_are_kept)
+{
+	const uint64_t main[] = { MAIN, FIB }, fib = FIB + 2;
+	struct gen_stream stream[2];
+	unsigned int i;
+
+	gen_free(&self->gen);
+	gen_init(&self->gen, 1, 40);
+	for (i = 0; i < 2; i++) {
+		gen_sync(&self->gen, i);
+		gen_stream_init(&stream[i], &self->gen, (uint8_t)i, 6, 0, 1, 64);
+		gen_header(&stream[i]);
+	}
+	gen_record(&stream[0], 3, &fib, &(uint64_t){ 1000 });
+	gen_record(&stream[0], 3, &fib, &(uint64_t){ 1007 });
+	gen_record(&stream[0], 2, main, &(uint64_t){ 1010 });
+	gen_record(&stream[0], 0, main, &(uint64_t){ 1020 });
+	gen_record(&stream[0], 1, main, &(uint64_t){ 1120 });
+	gen_record(&stream[1], 0, main, &(uint64_t){ 5000 });
+	gen_record(&stream[1], 1, main, &(uint64_t){ 5050 });
+	save(self, "trace.rtd");
+	run(self, "report -q --format csv -s 1 -e %s trace.rtd", PROGRAM);
+	EXPECT_EQ(0, self->status);
+	/* Samples before the manual record might have been the kernel's, so their counts are left out. */
+	EXPECT_STREQ("function,calls,total,self,samples,manual,cycles:total,cycles:self,times,counts\n"
+		     "\"main\",2,8,8,0,1,153,153,exact,exact\n\"fib\",0,0,0,2,0,,,exact,exact\n",
+		     self->out);
+}
+
+/*
  * Write samples from threads on two harts. Some samples have callers, one sample has no thread id,
  * and one sample does not name a thread.
  */

@@ -425,27 +425,6 @@ static uint64_t function_address(struct analysis *analysis,
 	return known ? symbol.start : record->address[0];
 }
 
-/*
- * Return the columns to charge to the function of a sample or manual record. The kernel writes
- * samples to a separate stream, which contains no calls. A column that calls or manual records also
- * fill must not be charged twice. Time outside calls does not belong to any function.
- */
-static uint64_t charge_point(struct analysis *analysis, const struct analysis_thread *thread,
-			     const struct stream *stream, const struct analysis_step *step)
-{
-	uint64_t counted = step->counted;
-
-	if (thread->depth)
-		return 0;
-	if (analysis->oncpu)
-		counted &= ~((1ull << COUNTERS_TIMES) - 1);
-	if (!stream->sampled || thread->frame || step->record->type != PERFREC_ISR)
-		return counted;
-	analysis->stats.aside += counted != 0;
-	analysis->sampled |= counted;
-	return counted & ~analysis->charged;
-}
-
 static __attribute__((noinline, cold))
 void note_loss(struct analysis *analysis, struct analysis_thread *thread)
 {
@@ -520,7 +499,7 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 	else if (record->type == PERFREC_EXIT)
 		calls_exit(analysis, thread, record, step.function);
 	else if (analysis->ops->point) {
-		step.charged = charge_point(analysis, thread, stream, &step);
+		step.charged = counting_point(analysis, thread, stream, &step);
 		analysis->ops->point(analysis->context, thread, &step);
 	}
 }
@@ -570,6 +549,7 @@ static const struct flows_ops flows_ops = {
 /* Called once the trace is known to contain instruction trace. */
 static void begin_flows(struct analysis *analysis)
 {
+	struct analysis_thread *thread;
 	unsigned int i;
 
 	analysis->flows = flows_new(analysis->symbols, (enum meta_calls)analysis->meta->calls,
@@ -585,9 +565,14 @@ static void begin_flows(struct analysis *analysis)
 	analysis->charged = 0;
 	order_flush(analysis->order);
 	counting_restart(analysis);
-	for (i = 0; i < threads_count(analysis->threads); i++)
-		if (threads_get(analysis->threads, i)->state)
-			calls_end(analysis, threads_get(analysis->threads, i)->state);
+	for (i = 0; i < threads_count(analysis->threads); i++) {
+		thread = threads_get(analysis->threads, i)->state;
+		if (!thread)
+			continue;
+		calls_end(analysis, thread);
+		/* Calls from the flow have no counts. */
+		thread->ever = 0;
+	}
 	if (analysis->held && analysis->flows && flows_message(analysis->flows, &analysis->first))
 		analysis->no_memory = true;
 }

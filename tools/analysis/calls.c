@@ -276,6 +276,8 @@ void calls_enter(struct analysis *analysis, struct analysis_thread *thread,
 	struct analysis_frame *frame;
 	uint32_t *outermost;
 
+	if (__builtin_expect(!thread->frame, false))
+		counting_own(analysis, analysis->stream[record->src][record->channel]);
 	/* Calls generated from instruction trace always have exit records. */
 	if (!thread->too_deep && record->channel != THREADS_FLOW_CHANNEL)
 		leave_abandoned(analysis, thread, function, record->address[1]);

@@ -23,7 +23,7 @@ struct stream {
 	uint64_t	base[PERFREC_COUNTERS];
 	uint32_t	chain[PERFREC_COUNTERS];
 	bool		based;
-	/* The stream's first record after the header is a sample. */
+	/* The stream begins with a sample, and the program is not known to write it. */
 	bool		sampled;
 	/* The column of cycles. */
 	uint8_t		cycles;
@@ -192,6 +192,23 @@ static inline struct stream *counting_stream(struct analysis *analysis, struct c
 		return stream;
 	return counting_new_stream(analysis, counters, record);
 }
+
+/**
+ * counting_own() - record that the program itself writes a stream, because it contains a call or a
+ * manual record
+ *
+ * The kernel writes samples to a separate stream, whose counts others may include. If the program
+ * samples itself, its stream may begin with a sample.
+ */
+void counting_own(struct analysis *analysis, struct stream *stream);
+
+/**
+ * counting_point() - return the columns to charge to the function of a sample or manual record
+ *
+ * A column that calls or manual records also fill must not be charged twice.
+ */
+uint64_t counting_point(struct analysis *analysis, const struct analysis_thread *thread,
+			struct stream *stream, const struct analysis_step *step);
 
 /** counting_restart() - assign columns to each stream's counters again, from its next record on */
 void counting_restart(struct analysis *analysis);

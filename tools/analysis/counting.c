@@ -31,6 +31,33 @@ static void charge(struct analysis *analysis, const struct stream *stream)
 		analysis->wanted->uncharge(analysis->context, columns);
 }
 
+void counting_own(struct analysis *analysis, struct stream *stream)
+{
+	if (!stream->sampled)
+		return;
+	stream->sampled = false;
+	charge(analysis, stream);
+}
+
+uint64_t counting_point(struct analysis *analysis, const struct analysis_thread *thread,
+			struct stream *stream, const struct analysis_step *step)
+{
+	uint64_t counted = step->counted;
+
+	if (step->record->type != PERFREC_ISR)
+		counting_own(analysis, stream);
+	if (thread->depth)
+		return 0;
+	/* Time outside calls does not belong to any function. */
+	if (analysis->oncpu)
+		counted &= ~((1ull << COUNTERS_TIMES) - 1);
+	if (!stream->sampled || thread->frame)
+		return counted;
+	analysis->stats.aside += counted != 0;
+	analysis->sampled |= counted;
+	return counted & ~analysis->charged;
+}
+
 struct stream *counting_new_stream(struct analysis *analysis, struct counters *counters,
 				   const struct perfrec_record *record)
 {
