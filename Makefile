@@ -72,6 +72,8 @@ help:
 	@echo '                 the Debian packages, on a board with Debian as its root'
 	@echo '  make check-debian'
 	@echo '                 Debian programs on that board, instrumented and sampled'
+	@echo '  make check-duckdb'
+	@echo '                 rows of traces in DuckDB, which Debian testing has'
 	@echo '  make check-long'
 	@echo '                 all tests, longer and on all boards; takes hours'
 	@echo '  make check-soak'
@@ -191,7 +193,7 @@ export TRACE_SECONDS TRACE_STORM_SECONDS TRACE_PROGRAMS TRACE_PART
 
 CHECK := $(O)/check
 SUITES := unit fuzz format model style devicetree bare boards hardware objects bench faults counters \
-	record debug kernels packages debian
+	record debug kernels packages debian duckdb
 
 # Debian's file system is created once, which takes minutes.
 check-packages check-debian: packages-root
@@ -202,11 +204,12 @@ RECORD_SUITES := record captures calls triggers exact coverage processes exits k
 
 # check-long sets LONG; "make check" omits these suites.
 LONG ?=
-LONG_SUITES := debug packages debian
+LONG_SUITES := debug packages debian duckdb
 
 # These are prepared by scripts in tools/qemu/setup.
 NEEDS_boards := perf
 NEEDS_debug := debug-kernel
+NEEDS_duckdb := duckdb
 NEEDS_kernels := module-trees testing-kernel
 NEEDS := $(sort $(foreach s,$(filter-out $(if $(LONG),,$(LONG_SUITES)),$(SUITES)),$(NEEDS_$(s))))
 SET_UP = @tools/qemu/setup/check.sh $(KERNEL)
@@ -243,7 +246,7 @@ check: built
 		 echo "0 1 0" >$(CHECK)/{}-make.count'
 	@selftests/summary.sh $(CHECK) unit lib fuzz format model style devicetree bare $(BOARDS) hardware objects bench \
 		$(FAULT_BOARDS:%=faults-%) counters $(RECORD_SUITES) kernels $(KERNEL_BOARDS:%=testing-%) \
-		$(if $(LONG),$(DEBUG_BOARDS:%=debug-%) packages debian exact-debian)
+		$(if $(LONG),$(DEBUG_BOARDS:%=debug-%) packages debian exact-debian duckdb)
 
 # Run the same suites longer and on all boards, which takes a night, then, if none fails, check-releases.
 check-long: packages-root
@@ -359,6 +362,9 @@ run-record: $(RECORD_SUITES:%=run-record-%)
 $(RECORD_SUITES:%=run-record-%): run-record-%:
 	@. $(ENV) && export QEMU KERNEL && selftests/suite.sh $(CHECK) $* \
 		selftests/$*.sh $(O) $(if $(filter exact,$*),$(EXACT))
+
+run-duckdb:
+	@selftests/suite.sh $(CHECK) duckdb selftests/duckdb.sh $(O)
 
 run-packages:
 	@. $(ENV) && export QEMU KERNEL CACHE && selftests/suite.sh $(CHECK) packages \
