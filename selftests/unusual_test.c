@@ -317,9 +317,7 @@ TEST_F(unusual, sigill_of_program_reaches_its_handler)
 
 /* ---- processes ----------------------------------------------------------------- */
 
-/*
- * Become a daemon, whose calls are not recorded, and report to @done that writing a record fails.
- */
+/* Become a daemon, whose calls are not recorded. Report to @done whether writing a record fails. */
 static void continue_in_background(int done)
 {
 	char byte = 0;

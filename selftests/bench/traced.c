@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A function that the Makefile compiles in several ways, each under a different name, TRACED. */
+/* The Makefile compiles this function in several ways; TRACED is a different name each time. */
 #include "meter.h"
 #include "traced.h"
 

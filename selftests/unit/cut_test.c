@@ -147,7 +147,7 @@ static void mark(struct gen_stream *stream, uint64_t *seed)
 	}
 }
 
-/* Write a sample's callers, with addresses of up to 32 bits and longer addresses. */
+/* Write a sample's callers: some addresses fit in 32 bits, others do not. */
 static void callers(struct gen_stream *stream, uint64_t *seed)
 {
 	unsigned int count = 1 + gen_random(seed) % CALLERS, i;

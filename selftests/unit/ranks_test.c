@@ -14,7 +14,7 @@
 #define FUNCTIONS	20
 #define SEEDS		200
 
-/* Test samples with and without ties, of fewer and of more values than RANKS_EXACT. */
+/* Some samples have ties. Some have fewer values than RANKS_EXACT, others more. */
 TEST(probabilities_are_as_published)
 {
 	static const double low[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 };

@@ -260,7 +260,8 @@ struct analysis_ops {
  * @broken:	number of times that all open calls of a thread ended, because the function in which
  *		it continued had no open call
  * @misplaced:	records whose position among the instructions is not exact
- * @points:	records among calls from the instruction trace, if the consumer does not want them
+ * @points:	records in a trace whose calls are generated from instruction trace, if the consumer
+ *		does not want them
  * @uncounted:	records whose counts could not be assigned to a function
  * @backwards:	negative differences of counts: a counter, or the order of the records, is wrong.
  *		They are charged only to the calls that enclose both records

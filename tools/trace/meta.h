@@ -275,8 +275,9 @@ struct meta_lost {
 };
 
 /*
- * A time of the trace, which wraps like a timestamp, and the same time on another clock, in
- * nanoseconds, with an error of at most @within; for @utc, since the Epoch. All are 0 if unknown.
+ * A trace time, which wraps like a timestamp, and the same time on another clock, in nanoseconds,
+ * with an error of at most @within. The other clock of @utc counts from the Epoch. All are 0 if
+ * unknown.
  */
 struct meta_utc {
 	uint64_t	time;

@@ -43,8 +43,8 @@ static uint64_t nanoseconds(uint64_t ticks, uint64_t hz)
 }
 
 /*
- * Set the line through two readings of the clocks, at START and at STOP, and the errors of both;
- * @date is an error of the wall clock that the readings do not include. Return NULL, or the reason
+ * Compute the line through the clock readings at START and at STOP, and the error of each reading.
+ * The readings do not include @date, a further error of the wall clock. Return NULL, or the reason
  * if this is not possible.
  */
 static const char *measure(struct utc *utc, const struct meta_utc *start,

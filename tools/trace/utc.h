@@ -9,7 +9,7 @@
 #include "meta.h"
 
 #define UTC_NS_PER_SEC	1000000000u
-/* Size of a text from utc_text(). */
+/* Size of a string from utc_text(). */
 #define UTC_TEXT	240
 /* The largest number that a side-car file may contain. */
 #define UTC_MOST	(UINT64_MAX - 1)
