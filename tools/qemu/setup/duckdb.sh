@@ -19,7 +19,7 @@ libraries() {
 fetch() {
 	# shellcheck disable=SC2046 # many packages
 	debs "$1" duckdb:amd64 $(libraries)
-	rm -rf "$1/usr/share"
+	rm -rf "${1:?}/usr/share"
 	printf '#!/bin/sh\nroot=$(dirname "$0")\n%s\n' \
 		'exec "$root"/usr/lib/*/ld-linux-x86-64.so.2 --library-path "$(echo "$root"/usr/lib/*-linux-gnu)" "$root/usr/bin/duckdb" "$@"' \
 		>"$1/duckdb"
