@@ -90,6 +90,30 @@ TEST_F(command, merged_trace_states_which_functions_were_recorded)
 	free_sinks(&sinks);
 }
 
+/* A recorder that was killed may have completed only one of the traces. */
+TEST_F(command, merged_trace_of_a_running_recording_lacks_the_end)
+{
+	static const char * const arguments[] = { "a.rtd b.rtd", "m.rtd" };
+	struct sinks sinks;
+	unsigned int i, k;
+
+	make_sinks(&sinks, false);
+	for (k = 0; k < 2; k++) {
+		struct sidecar sink[] = { first_sink(), second_sink() };
+
+		sink[k].coverage = "{\"running\":true}";
+		write_meta(&sink[0]);
+		write_meta(&sink[1]);
+		run(self, "merge -o m.rtd a.rtd b.rtd");
+		ASSERT_EQ(0, self->status) { TH_LOG("%s", self->err); }
+		for (i = 0; i < 2; i++) {
+			run(self, "report -q %s", arguments[i]);
+			EXPECT_NE(NULL, strstr(self->out, "lacks the end")) { TH_LOG("%s", self->out); }
+		}
+	}
+	free_sinks(&sinks);
+}
+
 /* All times and the date in the merged trace refer to one of the two clocks. */
 TEST_F(command, dates_refer_to_one_clock)
 {

@@ -11,7 +11,8 @@
 
 enum coverage coverage_of(const struct input *input)
 {
-	if (input->meta.coverage.full || input->meta.coverage.limit)
+	if (input->meta.coverage.full || input->meta.coverage.limit ||
+	    input->meta.coverage.running)
 		return COVERAGE_FIRST;
 	if (trace_wrapped(input->trace))
 		return COVERAGE_LAST;
@@ -147,9 +148,10 @@ const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE])
 	*text = '\0';
 	if (coverage == COVERAGE_FIRST)
 		snprintf(text, COVERAGE_SIZE,
-			 "covers the first %s, then the %s", part,
-			 input->meta.coverage.full ? "buffer was full" :
-						     "recording's limit was reached");
+			 "covers the first %s%s", part,
+			 input->meta.coverage.full ? ", then the buffer was full" :
+			 input->meta.coverage.limit ? ", then the recording's limit was reached" :
+			 ", and lacks the end: the recording was still running, or was killed, when its side-car file was written");
 	else if (coverage == COVERAGE_LAST)
 		snprintf(text, COVERAGE_SIZE,
 			 "covers the last %s; the ring has overwritten earlier data",

@@ -58,7 +58,8 @@ void head_init(struct head *head, const struct meta *meta, uint64_t mask)
 	uint64_t ticks;
 
 	*head = (struct head){ .mask = mask, .slack = meta->ts_hz >> 10 };
-	if (meta->samples != 2 || !meta->ts_hz)
+	/* The second sample of a running recording was not read at its end. */
+	if (meta->samples != 2 || !meta->ts_hz || meta->coverage.running)
 		return;
 	start = &meta->sample[0];
 	stop = &meta->sample[1];

@@ -246,6 +246,8 @@ static void merge_coverage(const struct merge *merge, struct json_object *to)
 		add(to, sums[i], json_object_new_uint64(total(merge, sums[i])));
 	for (i = 0; flags[i]; i++)
 		add(to, flags[i], json_object_new_boolean(any(merge, flags[i])));
+	if (any(merge, "running"))
+		add(to, "running", json_object_new_boolean(true));
 	add(to, "bytes", json_object_new_uint64(merge->bytes));
 	/* A gap's times are on the clock of the trace that contains it. */
 	json_object_object_del(to, "missing");

@@ -407,8 +407,7 @@ static void read_objects(struct reader *reader, struct json_object *object, stru
 		if (to->path && to->start < to->end)
 			meta->objects++;
 		else
-			complain(reader, "objects",
-				 "an array of objects with path, start and end");
+			complain(reader, "objects", "an array of objects with path, start and end");
 	}
 }
 
@@ -523,6 +522,7 @@ static void read_coverage(struct reader *reader, struct json_object *object,
 		coverage->known = true;
 		set_bool(reader, from, "full", &coverage->full);
 		set_bool(reader, from, "limit", &coverage->limit);
+		set_bool(reader, from, "running", &coverage->running);
 		set_u32(reader, from, "counters_lost", &coverage->counters_lost);
 		set_numbers(reader, from, number, coverage);
 		coverage->gap = read_numbers(reader, from, "missing", META_GAPS_MAX,

@@ -53,7 +53,7 @@
  *			appearance; an object was not mapped before "from" or after "to"; in:
  *			indexes of the processes that mapped it; if absent, all did
  *	coverage	{ full, bytes, buffer, run_ns, counters_lost, gaps, gap_bytes, limit,
- *			waits, waited_ns, fulls, full_ns, pauses, paused_ns, missing }:
+ *			waits, waited_ns, fulls, full_ns, pauses, paused_ns, missing, running }:
  *			full: the buffer filled up before the end; bytes: number of bytes
  *			captured; buffer: size of the buffer; run_ns: duration of the capture;
  *			counters_lost: bit n: counter n did not count throughout; gaps,
@@ -65,7 +65,8 @@
  *			full_ns: number of times that a buffer had no room, and the total time
  *			without room; pauses, paused_ns: number of times that the user paused
  *			the recording, and the total length of the pauses; missing: gaps
- *			[{ begin, end, bytes, dropped }], struct meta_gap
+ *			[{ begin, end, bytes, dropped }], struct meta_gap; running: the recording
+ *			had not ended when this file was written
  *	clock_samples	[{ time, ns, within }] at START and STOP: the clock in ticks,
  *			read within "within" nanoseconds of CLOCK_MONOTONIC "ns"
  *	utc		{ time, ns, within }: the clock in ticks when the wall clock was at "ns"
@@ -241,6 +242,7 @@ struct meta_coverage {
 	bool		known;
 	bool		full;
 	bool		limit;
+	bool		running;
 	uint64_t	bytes;
 	uint64_t	buffer;
 	uint64_t	run_ns;		/* 0 if unknown */

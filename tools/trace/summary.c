@@ -364,7 +364,7 @@ static bool is_lossy(const struct input *input)
 	       stats->flow_losses || stats->no_header || untimed(stats) || stats->unaddressed ||
 	       stats->no_callers || stats->backwards || stats->left_out ||
 	       leaves_channels_out(input) ||
-	       input->meta.coverage.full || coverage_lost(input) ||
+	       input->meta.coverage.full || input->meta.coverage.running || coverage_lost(input) ||
 	       coverage_gaps(input) ||
 	       input->meta.coverage.counters_lost || input->meta.lost.encoders ||
 	       input->meta.lost.processes || input->meta.lost.unrecorded ||

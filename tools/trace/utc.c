@@ -22,7 +22,7 @@
 #define NO_DATE								\
 	"its side-car file contains a wall-clock time (\"utc\") after the year 2262, or the recording began before 1970"
 #define NO_LENGTH							\
-	"the length of the recording is unknown, so its timestamps may have wrapped: the recorder was killed, or dump saved a capture that start did not begin (run_ns is 0 in the side-car file)"
+	"the length of the recording is unknown, so its timestamps may have wrapped: the recording was still running, the recorder was killed, or dump saved a capture that start did not begin (run_ns is 0 in the side-car file)"
 #define WRAPPED								\
 	"its timestamps may have wrapped: the recording is too long for their width; record for a shorter time"
 
