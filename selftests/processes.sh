@@ -53,7 +53,8 @@ cp /tmp/any/unwatched.rtd* .; rm -r /tmp/any /tmp/sifive-trace /tmp/libsifive-pe
 
 # Kill the recorder. The device must then be free again, and the recorded processes must continue.
 sifive-trace record --children -o killed.rtd $p/tree fork 200 >killed.txt 2>killed.err & command=$!
-until [ -s killed.rtd.meta ]; do sleep 0.1; done
+# The side-car file may be complete before the first records are copied.
+until [ -s killed.rtd.meta ] && [ "$(wc -c <killed.rtd)" -gt 10000 ]; do sleep 0.1; done
 kill -9 $command; wait $command
 rec after $p/plain
 while pidof tree >/dev/null; do sleep 0.1; done
@@ -312,8 +313,8 @@ result $? "a killed recorder: the device is free again"
 result $? "a killed recorder: the recorded processes continue until they have finished"
 [ "$(leaves killed)" -gt 0 ] && host report "$out/killed.rtd" | grep -q instructions
 result $? "a killed recorder: the trace has the names of functions and counters"
-command report --strict "$out/killed.rtd" 2>&1 | grep -qE "missing in [0-9]+ place"
-result $? "a killed recorder: report prints that data is missing"
+command report --strict "$out/killed.rtd" 2>&1 | grep -q "lacks the end"
+result $? "a killed recorder: report prints that the end is missing"
 meta killed 'm["early"] and m["processes"][0]["args"][1] == "fork"' \
 	"a killed recorder: the side-car file describes the processes that had joined"
 status waits 3 "SIGTERM during the wait for processes in the background: the exit status is the program's"

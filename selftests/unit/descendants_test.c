@@ -144,7 +144,7 @@ static const char *file_of(FIXTURE_DATA(descendants) *self, int pid, int image)
 	char path[TREE_DIR + 32];
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/%d.%d", self->tree.dir, pid, image);
+	snprintf(path, sizeof(path), "%s/%d.%d.outside", self->tree.dir, pid, image);
 	file = fopen(path, "r");
 	text[file ? fread(text, 1, sizeof(text) - 1, file) : 0] = '\0';
 	if (file)
@@ -215,9 +215,26 @@ TEST_F(descendants, static_program_that_the_program_executes_is_described)
 	EXPECT_EQ(1, self->found.others);
 	EXPECT_STREQ("static", self->found.names);
 	/* The command line that the program sets for itself is not in the events. */
-	text = file_of(self, PROGRAM, 1);
+	text = file_of(self, PROGRAM, 0);
 	EXPECT_NE(NULL, strstr(text, "\"exe\":\"/bin/static\""));
 	EXPECT_EQ(NULL, strstr(text, "\"args\""));
+}
+
+/* While the recording runs, the processes are described several times. */
+TEST_F(descendants, description_is_replaced)
+{
+	forks(self, 10, getpid(), PROGRAM);
+	executes(self, 20, PROGRAM, "/bin/sh", true);
+	joins(self, PROGRAM);
+	executes(self, 30, PROGRAM, "/bin/static", false);
+	EXPECT_EQ(1, tree_joined(&self->tree));
+	finish(self);
+	tree_forget(&self->tree);
+	EXPECT_EQ(1, tree_count(&self->tree));
+	finish(self);
+	EXPECT_EQ(2, tree_count(&self->tree));
+	EXPECT_EQ(1, tree_joined(&self->tree));
+	EXPECT_STREQ("", file_of(self, PROGRAM, 1));
 }
 
 TEST_F(descendants, child_of_a_static_program_that_loads_the_library_later_is_described)
@@ -241,7 +258,7 @@ TEST_F(descendants, joined_child_is_not_described)
 	joins(self, CHILD);
 	finish(self);
 	EXPECT_EQ(0, self->found.others);
-	EXPECT_STREQ("", file_of(self, CHILD, 1));
+	EXPECT_STREQ("", file_of(self, CHILD, 0));
 }
 
 TEST_F(descendants, joined_processes_take_precedence)
@@ -253,7 +270,9 @@ TEST_F(descendants, joined_processes_take_precedence)
 	for (i = 0; i < META_PROCESSES_MAX; i++)
 		joins(self, OTHER + i);
 	finish(self);
-	EXPECT_EQ(1, self->descendants.left_out);
+	EXPECT_EQ(1, self->found.left_out);
+	finish(self);
+	EXPECT_EQ(1, self->found.left_out);
 	EXPECT_STREQ("", file_of(self, PROGRAM, 0));
 }
 

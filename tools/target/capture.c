@@ -422,7 +422,7 @@ int capture_save(int fd, const char *path, const char *description,
 		}
 		/* Always write the side-car file, because later dumps require it. */
 		failed |= sidecar_write(fd, name, &sink, description, objects, drain,
-					ran);
+					ran, false);
 		if (drain)
 			losses_gaps(name, &sink, why);
 		else if (!running)
@@ -446,9 +446,10 @@ int capture_heads(int fd, const struct drain *drain, const char *description)
 	for (i = 0; i < drain->sinks && !error; i++) {
 		perf_device_file(name, drain->path, i, drain->sinks);
 		error = capture_sink(fd, i, &sink);
-		/* Unless this file is replaced, the end of the recording is missing. */
-		sink.gaps++;
-		error = error || sidecar_write(fd, name, &sink, description, NULL, drain, 0);
+		/* The bytes in the buffer are not in the trace yet, but they are not lost. */
+		sink.bytes = 0;
+		error = error || sidecar_write(fd, name, &sink, description, NULL, drain, 0,
+					       true);
 	}
 	return error ? -1 : 0;
 }

@@ -72,6 +72,7 @@ static struct descendants_image *insert(struct descendants *d, pid_t pid, pid_t 
 		d->left_out++;
 		return NULL;
 	}
+	d->changes++;
 	image = &d->image[d->count++];
 	*image = (struct descendants_image){
 		.pid = pid, .parent = parent, .from = time, .to = UINT64_MAX,
@@ -180,6 +181,8 @@ static void map(struct descendants *d, const struct perf_mapping *mapping)
 	}
 	image->code = more;
 	more[image->codes++] = code;
+	d->changes++;
+	d->mapped = true;
 }
 
 void descendants_event(struct descendants *d, const struct perf_event_header *record)
@@ -285,7 +288,7 @@ void descendants_rest(struct descendants *d, pid_t program, char **argv, struct 
 	struct descendants_image *image;
 	bool first = true, begins;
 
-	*rest = (struct descendants_rest){ .lost = 0 };
+	*rest = (struct descendants_rest){ .left_out = d->left_out };
 	/*
 	 * Skip the first image, which is this process; the program's process begins as a copy of
 	 * it.
@@ -313,7 +316,7 @@ void descendants_rest(struct descendants *d, pid_t program, char **argv, struct 
 		if (described++ < META_PROCESSES_MAX)
 			describe(d, image, begins ? argv : NULL, tree, clock);
 		else
-			d->left_out++;
+			rest->left_out++;
 		if (!begins && !image->replaced) {
 			rest->others++;
 			name(rest, image->name);

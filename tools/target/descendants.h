@@ -24,8 +24,10 @@ struct perf_event_header;
  *		one more for each program that it executes
  * @index:	index of each process's latest entry in @image
  * @programs:	also keep the programs that processes execute; set it before the first event
- * @left_out:	number of programs that exceeded a limit
+ * @left_out:	number of programs that were not kept
  * @missed:	number of lost events
+ * @changes:	number of programs and mappings that were added
+ * @mapped:	set if there is a mapping of a program without the library
  */
 struct descendants {
 	struct descendants_image	*image;
@@ -34,6 +36,8 @@ struct descendants {
 	bool			programs;
 	uint64_t		left_out;
 	uint64_t		missed;
+	uint64_t		changes;
+	bool			mapped;
 };
 
 /**
@@ -56,11 +60,13 @@ void descendants_event(struct descendants *d, const struct perf_event_header *re
  * @lost:	number of copies of processes with the library that have not joined
  * @others:	number of processes whose last program lacks the library
  * @names:	names of some of the processes counted in @others
+ * @left_out:	number of programs that exceeded a limit
  */
 struct descendants_rest {
-	size_t	lost;
-	size_t	others;
-	char	names[128];
+	size_t		lost;
+	size_t		others;
+	char		names[128];
+	uint64_t	left_out;
 };
 
 /**

@@ -25,8 +25,20 @@
 #include "sidecar.h"
 #include "snapshot.h"
 
-/* Maximum number of processes for which preliminary side-car files are rewritten. */
-#define DESCRIBED_MAX	64
+/*
+ * Numbers of processes that have joined, and of everything that this command has found, after which
+ * preliminary side-car files are no longer rewritten: writing large files must not delay draining.
+ */
+#define JOINED_MAX	256
+#define FOUND_MAX	5000
+
+/*
+ * Preliminary side-car files are written at most every DESCRIBE_NS nanoseconds, and checked at most
+ * every LOOK_NS. Both together take at most one of DESCRIBE_SHARE parts of the time.
+ */
+#define DESCRIBE_NS	UINT64_C(1000000000)
+#define DESCRIBE_SHARE	20
+#define LOOK_NS		UINT64_C(20000000)
 
 static int start(void *argument)
 {
@@ -47,14 +59,39 @@ static int start(void *argument)
 	return -1;
 }
 
-/* Read the clock to which the times of processes and objects are converted. */
-static void set_clock(struct recording *r)
+/* Store the clock to which the times of processes and objects are converted. */
+static void use_clock(struct recording *r, const struct trigger_clock *clock)
 {
 	size_t i;
 
-	trigger_clock(&r->device, &r->objects.clock);
+	r->objects.clock = *clock;
 	for (i = 0; i < r->attach.count; i++)
-		r->attach.process[i].objects.clock = r->objects.clock;
+		r->attach.process[i].objects.clock = *clock;
+}
+
+/* Read the clock once the capture has stopped, or of a ring. */
+static void set_clock(struct recording *r)
+{
+	struct trigger_clock clock;
+
+	trigger_clock(&r->device, &clock);
+	use_clock(r, &clock);
+}
+
+/*
+ * Have the driver read the clock. With --on-full wait, the command itself would wait for room in
+ * the buffer if it read the encoder's page.
+ */
+static void set_running_clock(struct recording *r)
+{
+	struct trigger_clock clock = { .hz = 0 };
+	struct sifive_trace_sink sink;
+
+	if (!capture_sink(r->device.fd, 0, &sink) && sink.time_ns)
+		clock = (struct trigger_clock){
+			.ns = sink.time_ns, .ticks = sink.time, .hz = r->device.info.ts_hz,
+		};
+	use_clock(r, &clock);
 }
 
 static int copy_map(void *maps, pid_t pid)
@@ -131,14 +168,34 @@ static int archive(const struct recording *r)
 	return error;
 }
 
+/* Describe the processes without the library. */
+static void describe_rest(struct recording *r, struct descendants_rest *rest)
+{
+	const struct tree_process program = {
+		.pid = r->launched.pid, .parent = getpid(), .exe = r->program.path,
+		.argv = r->argv, .outside = true,
+	};
+
+	tree_forget(&r->tree);
+	if (r->descendants.image)
+		descendants_rest(&r->descendants, r->launched.pid, r->argv, &r->tree,
+				 &r->objects.clock, rest);
+	/* Without process events, only the program, which is static, is known. */
+	else if (!r->loads)
+		tree_add(&r->tree, &program, &r->objects, false);
+}
+
 /* Report the processes that have not joined, and describe those without the library. */
 static void report_rest(struct recording *r)
 {
 	struct descendants_rest rest;
 	bool one;
 
-	descendants_rest(&r->descendants, r->launched.pid, r->argv, &r->tree, &r->objects.clock,
-			 &rest);
+	describe_rest(r, &rest);
+	if (!r->descendants.image) {
+		recording_report_alone(r);
+		return;
+	}
 	sidecar_unrecorded(rest.lost);
 	if (rest.lost)
 		report("up to %zu process%s did not join the recording: perhaps created by clone() alone, within a record, or without access to %s",
@@ -151,28 +208,21 @@ static void report_rest(struct recording *r)
 		report("%zu process%s without the library %s not recorded: %s (static, privileged, or started without LD_PRELOAD); -i 1ms samples those that are not privileged",
 		       rest.others, one ? "" : "es", one ? "was" : "were", rest.names);
 	recording_report_missed(r);
-	if (r->descendants.left_out)
+	if (rest.left_out)
 		report("up to %" PRIu64 " programs that were executed are not in the side-car file: record fewer processes",
-		       r->descendants.left_out);
+		       rest.left_out);
 }
 
 /* Complete and write the capture, and report what is missing from it. */
 static int save(struct recording *r)
 {
-	const struct tree_process program = {
-		.pid = r->launched.pid, .parent = getpid(), .exe = r->program.path,
-		.argv = r->argv, .outside = true,
-	};
 	int error;
 
 	drain_rest(&r->drain);
 	set_clock(r);
 	if (r->join && r->loads && r->launched.signal)
 		recording_report_end(r->launched.signal);
-	/* Without process events, only the program, which is static, is known. */
-	if (r->join && !r->loads && !r->descendants.image)
-		tree_add(&r->tree, &program, &r->objects, false);
-	if (r->join && r->descendants.image)
+	if (r->join)
 		report_rest(r);
 	else
 		recording_report_alone(r);
@@ -274,25 +324,59 @@ static int begin_files(struct recording *r)
 	return error ? -1 : 0;
 }
 
+/* Return the number of programs, objects and threads that this command has found. */
+static uint64_t found(const struct recording *r)
+{
+	uint64_t sum = r->objects.count + r->descendants.changes + r->names.count;
+	size_t i;
+
+	for (i = 0; i < r->attach.count; i++)
+		sum += r->attach.process[i].objects.count;
+	return sum;
+}
+
 /*
- * For launch.meanwhile. Write a side-car file each time the number of processes that have joined
- * has doubled, so that the trace can be read if the command is killed. Describing many processes
- * must not delay draining.
+ * Rewrite the preliminary side-car files if they are outdated. Return how long not to do so again,
+ * in nanoseconds, or UINT64_MAX for the rest of the recording.
+ */
+static uint64_t update_files(struct recording *r)
+{
+	const size_t joined = r->join ? tree_joined(&r->tree) : 0;
+	const uint64_t count = found(r) + joined;
+	struct descendants_rest rest;
+
+	if (r->described && (joined > JOINED_MAX || count > FOUND_MAX))
+		return UINT64_MAX;
+	/* The first program has to appear: one that loads the library describes itself. */
+	if (r->join && !joined && (r->loads || (r->descendants.image && !r->descendants.mapped)))
+		return LOOK_NS;
+	if (count == r->described)
+		return LOOK_NS;
+	r->described = count;
+	set_running_clock(r);
+	if (r->join)
+		describe_rest(r, &rest);
+	return begin_files(r) ? UINT64_MAX : DESCRIBE_NS;
+}
+
+/*
+ * For launch.meanwhile. Write a side-car file when a program or object is found, so that the trace
+ * can be read now, or if the command is killed.
  */
 static void meanwhile_session(void *argument, const sigset_t *mask)
 {
 	struct recording *r = argument;
-	size_t count;
+	uint64_t began, rest, now;
 
 	recording_meanwhile(argument, mask);
-	if (!r->join || recording_in_pieces(r) || !machine_side_car() ||
-	    r->described >= DESCRIBED_MAX)
+	began = perf_device_now();
+	if (!r->drain.live || recording_in_pieces(r) || !machine_side_car() || began < r->describe)
 		return;
-	count = tree_count(&r->tree);
-	if (!count || count < 2 * r->described)
-		return;
-	r->described = count;
-	begin_files(r);
+	rest = update_files(r);
+	now = perf_device_now();
+	if (rest < DESCRIBE_SHARE * (now - began))
+		rest = DESCRIBE_SHARE * (now - began);
+	r->describe = rest < UINT64_MAX - now ? now + rest : UINT64_MAX;
 }
 
 static int begin_samples(struct recording *r)

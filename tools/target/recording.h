@@ -49,7 +49,9 @@
  * @sampled:	set if the user requested samples
  * @join:	set if the command holds the session, and processes that use the library join it
  * @no_join:	why processes cannot join; "" if they can, or if this was not checked
- * @described:	number of programs that the preliminary side-car file describes
+ * @described:	number of programs, objects and threads that the preliminary side-car file
+ *		describes
+ * @describe:	time at which that file may be written again, in nanoseconds of CLOCK_MONOTONIC
  * @tree:	recorded processes, if @join or @attach is set
  * @device:	the session, if the command itself holds it
  * @broken:	set if STOP of @device has returned an error
@@ -145,7 +147,8 @@ struct recording {
 	bool		archive;
 	mode_t		mask;
 	struct tree	tree;
-	size_t		described;
+	uint64_t	described;
+	uint64_t	describe;
 };
 
 /**

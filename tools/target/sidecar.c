@@ -187,11 +187,11 @@ static void put_gaps(const struct sifive_trace_sink *sink, const struct drain *d
 
 /*
  * Write how much of a run of @ran nanoseconds the trace in a sink covers or, if @drain is not NULL,
- * the trace in the sink's file.
+ * the trace in the sink's file. @running: the recording continues.
  */
 static void put_coverage(const struct sifive_trace_sink *sink, uint64_t ran,
 			 const struct sifive_trace_status *status,
-			 const struct drain *drain, struct output *out)
+			 const struct drain *drain, bool running, struct output *out)
 {
 	put_format(out, "\"coverage\":{\"full\":%s,\"bytes\":%" PRIu64
 		   ",\"buffer\":%" PRIu64 ",\"run_ns\":%" PRIu64
@@ -208,6 +208,8 @@ static void put_coverage(const struct sifive_trace_sink *sink, uint64_t ran,
 		   (uint64_t)status->paused);
 	if (status->stalls)
 		put_format(out, ",\"stalls\":%u", status->stalls);
+	if (running)
+		put_string(out, ",\"running\":true");
 	if (drain)
 		put_gaps(sink, drain, out);
 	put_string(out, "},\n\"clock_samples\":[");
@@ -229,7 +231,7 @@ static int replace(struct output *out, const char *whole, const char *meta)
 
 int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sink,
 		  const char *description, struct objects *objects,
-		  const struct drain *drain, uint64_t ran)
+		  const struct drain *drain, uint64_t ran, bool running)
 {
 	struct sifive_trace_status status = { .size = sizeof(status) };
 	struct sifive_trace_info info = { .size = sizeof(info) };
@@ -260,7 +262,7 @@ int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sin
 		error = -1;
 	if (objects)
 		objects_write(objects, out, false);
-	put_coverage(sink, ran, &status, drain, out);
+	put_coverage(sink, ran, &status, drain, running, out);
 	put_lost(fd, &status, out);
 	error = replace(out, whole, path) || error;
 	/*
@@ -358,7 +360,7 @@ int sidecar_complete(int fd, const char *meta, const struct sifive_trace_sink *s
 	if (out) {
 		put_bytes(out, text, (size_t)(end - text));
 		put_string(out, ",\n");
-		put_coverage(sink, ran, &status, drain, out);
+		put_coverage(sink, ran, &status, drain, false, out);
 		put_lost(fd, &status, out);
 	}
 	free(text);
@@ -495,7 +497,7 @@ int sidecar_end(const char *piece, const struct sidecar_state *from,
 			cut_rest(cut, out);
 			put_string(out, ",\n");
 		}
-		put_coverage(&own.sink, own.time, &own.status, drain, out);
+		put_coverage(&own.sink, own.time, &own.status, drain, false, out);
 		put_losses(&own.losses, &own.status,
 			   machine_changed(&to->status) - machine_changed(&from->status), out);
 	}

@@ -25,12 +25,13 @@
  * @objects:	the objects in memory, or NULL if the description has them
  * @drain:	state of the copying, if the bytes were drained, or NULL
  * @ran:	nanoseconds from the capture's start to its stop, or 0 if unknown
+ * @running:	set if the recording continues
  *
  * Return: 0, or -1 after printing an error.
  */
 int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sink,
 		  const char *description, struct objects *objects,
-		  const struct drain *drain, uint64_t ran);
+		  const struct drain *drain, uint64_t ran, bool running);
 
 /**
  * sidecar_complete() - add coverage and losses to the side-car file that a program's library wrote

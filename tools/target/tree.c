@@ -22,6 +22,9 @@
 /* Size limit for the processes, threads and objects in the side-car file. */
 #define BYTES_MAX	(META_BYTES_MAX / 4 * 3)
 
+/* Ends the name of a file that describes a program without the library. */
+#define OUTSIDE		".outside"
+
 /* Maximum length of a command line; longer ones are omitted. */
 #define ARGS_MAX	1024
 
@@ -273,7 +276,9 @@ static int by_name(const void *left, const void *right)
 
 	if (a->pid != b->pid)
 		return (a->pid > b->pid) - (a->pid < b->pid);
-	return (a->image > b->image) - (a->image < b->image);
+	if (a->image != b->image)
+		return (a->image > b->image) - (a->image < b->image);
+	return strcmp(a->text, b->text);
 }
 
 static void read_dir(struct parts *parts, const char *path)
@@ -592,7 +597,8 @@ void tree_add(struct tree *tree, const struct tree_process *process, struct obje
 	struct output *out;
 
 	do
-		snprintf(path, sizeof(path), "%s/%d.%u", tree->dir, (int)process->pid, image++);
+		snprintf(path, sizeof(path), "%s/%d.%u%s", tree->dir, (int)process->pid, image++,
+			 process->outside ? OUTSIDE : "");
 	while (process->outside && !access(path, F_OK));
 	out = output_open(path);
 	if (!out)
@@ -650,28 +656,56 @@ int tree_open(struct tree *tree)
 	return -1;
 }
 
-size_t tree_count(const struct tree *tree)
+static bool is_outside(const char *name)
+{
+	const char *end = strstr(name, OUTSIDE);
+
+	return end && !end[strlen(OUTSIDE)];
+}
+
+static size_t count_files(const struct tree *tree, bool outside)
 {
 	DIR *dir = opendir(tree->dir);
 	struct dirent *entry;
 	size_t count = 0;
 
 	while (dir && (entry = readdir(dir)))
-		count += *entry->d_name != '.';
+		count += *entry->d_name != '.' && (outside || !is_outside(entry->d_name));
 	if (dir)
 		closedir(dir);
 	return count;
 }
 
-void tree_clear(const struct tree *tree)
+size_t tree_count(const struct tree *tree)
+{
+	return count_files(tree, true);
+}
+
+size_t tree_joined(const struct tree *tree)
+{
+	return count_files(tree, false);
+}
+
+static void remove_files(const struct tree *tree, bool all)
 {
 	DIR *dir = *tree->dir ? opendir(tree->dir) : NULL;
 	struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)))
-		unlinkat(dirfd(dir), entry->d_name, 0);
+		if (all || is_outside(entry->d_name))
+			unlinkat(dirfd(dir), entry->d_name, 0);
 	if (dir)
 		closedir(dir);
+}
+
+void tree_forget(const struct tree *tree)
+{
+	remove_files(tree, false);
+}
+
+void tree_clear(const struct tree *tree)
+{
+	remove_files(tree, true);
 }
 
 void tree_close(struct tree *tree)

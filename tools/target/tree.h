@@ -73,8 +73,17 @@ void tree_add(struct tree *tree, const struct tree_process *process, struct obje
 int tree_write(struct tree *tree, struct names *names, const struct objects *kernel,
 	       struct output *out);
 
+/**
+ * tree_forget() - remove the descriptions of processes whose programs cannot load the library,
+ * because they are about to be described again
+ */
+void tree_forget(const struct tree *tree);
+
 /** tree_count() - return the number of programs that have been described */
 size_t tree_count(const struct tree *tree);
+
+/** tree_joined() - like tree_count(), but only of programs with the library */
+size_t tree_joined(const struct tree *tree);
 
 /** tree_clear() - remove all processes */
 void tree_clear(const struct tree *tree);
