@@ -152,9 +152,12 @@ const struct timespec *drain_event(const struct drain *d, struct pollfd *event,
 				   struct timespec *longest)
 {
 	*event = (struct pollfd){ .fd = -1, .events = POLLIN };
-	if (!d->sinks || (d->over && !d->wait))
+	if (!d->sinks)
 		return NULL;
 	*longest = (struct timespec){ .tv_sec = 1 };
+	/* Nothing more is copied, but the lock file is still touched. */
+	if (d->over && !d->wait)
+		return longest;
 	if (d->live)
 		event->fd = d->events;
 	else

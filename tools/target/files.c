@@ -124,6 +124,9 @@ bool files_remove_one(const char *path)
 		return false;
 	snprintf(meta, sizeof(meta), "%s.meta", path);
 	unlink(meta);
+	/* Left behind by a recorder that was killed. */
+	snprintf(meta, sizeof(meta), "%s.lock", path);
+	unlink(meta);
 	return follow ? !truncate(path, 0) : !unlink(path);
 }
 

@@ -565,6 +565,7 @@ static int record(struct recording *r)
 	error = record_filtered(r);
 	if (r->snapshot)
 		requests_close(&r->requests);
+	locks_remove(&r->locks);
 	umask(r->mask);
 	launch_end();
 	return error;

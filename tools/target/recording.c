@@ -170,6 +170,9 @@ int recording_drain(struct recording *r, uint32_t capture, uint32_t sinks)
 	r->drain.piece_time = r->pieces.time;
 	r->drain.keep = (unsigned int)r->keep;
 	r->drain.part = &r->part;
+	/* Pieces cannot be followed. */
+	if (!recording_in_pieces(r))
+		locks_create(&r->locks, r->output, sinks);
 	error = drain_open(&r->drain, r->output, capture, sinks);
 	if (!error) {
 		drain_limit(&r->drain, r->size, r->time,
@@ -178,8 +181,7 @@ int recording_drain(struct recording *r, uint32_t capture, uint32_t sinks)
 		return 0;
 	}
 	report("the program was not run");
-	drain_close(&r->drain);
-	recording_remove_files(r);
+	recording_forget_files(r);
 	return -1;
 }
 
@@ -189,6 +191,7 @@ void recording_forget_files(struct recording *r)
 	if (!r->drain.sinks)
 		return;
 	drain_close(&r->drain);
+	locks_remove(&r->locks);
 	recording_remove_files(r);
 }
 
@@ -310,6 +313,7 @@ void recording_meanwhile(void *argument, const sigset_t *mask)
 	}
 	watch_wait(&r->watch, &trace, longest, &allowed);
 	drain_copy(&r->drain);
+	locks_beat(&r->locks);
 	/* Stop the command's own session; a program's session continues. */
 	if (r->drain.over && r->device.fd > 0 && !r->device.ran)
 		recording_stop(r);

@@ -16,6 +16,7 @@
 #include "drain.h"
 #include "kcore.h"
 #include "launch.h"
+#include "lock.h"
 #include "perf_maps.h"
 #include "program.h"
 #include "requests.h"
@@ -62,6 +63,7 @@
  * @descendants: processes that the program creates; unused with -a, -p, -u, -G and --no-children
  * @launched:	result of running the program
  * @drain:	state of copying the capture while it runs, if it is drained
+ * @locks:	lock files of the traces, if they are drained
  * @mark:	the capture of a program that traces itself
  * @on_full:	enum on_full
  * @usual:	set if --on-full was not given; a capture that cannot be drained then stops when the
@@ -110,6 +112,7 @@ struct recording {
 	struct descendants	descendants;
 	struct launched	launched;
 	struct drain	drain;
+	struct locks	locks;
 	struct capture_mark mark;
 	int		on_full;
 	bool		usual;
