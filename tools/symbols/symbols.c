@@ -196,21 +196,6 @@ static bool add_meta_objects(struct symbols *symbols, const struct meta *meta)
 	return true;
 }
 
-bool symbols_split(char *text, uint64_t *bias)
-{
-	char *at = strrchr(text, '@'), *end;
-
-	*bias = 0;
-	if (!at || !access(text, F_OK))
-		return false;
-	errno = 0;
-	*bias = strtoull(at + 1, &end, 0);
-	if (end == at + 1 || *end || errno)
-		return false;
-	*at = '\0';
-	return true;
-}
-
 /* Add a file for addresses that are not in any object of the side-car file. */
 static int add_given(struct symbols *symbols, unsigned int index,
 		     uint64_t bias)
