@@ -200,7 +200,7 @@ check-packages check-debian: packages-root
 check-kernels: KERNEL_BOARDS = $(BOARDS)
 
 # Suites that the suite "record" consists of.
-RECORD_SUITES := record captures calls triggers exact coverage processes exits kills rotation oncpu turns stacks
+RECORD_SUITES := record captures calls triggers exact coverage processes exits kills live rotation oncpu turns stacks
 
 # check-long sets LONG; "make check" omits these suites.
 LONG ?=

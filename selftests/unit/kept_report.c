@@ -35,3 +35,10 @@ int usage_error(const char *format, ...)
 	va_end(arguments);
 	return EXIT_USAGE;
 }
+
+/* Messages are kept in any case. */
+void report_to(void (*receive)(void *context, const char *text), void *context)
+{
+	(void)receive;
+	(void)context;
+}

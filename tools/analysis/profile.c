@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Keeps a profile's rows in a growing hash table: see profile.h. */
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "command.h"
 #include "profile.h"
 #include "progress.h"
 
-/* Minimum and maximum time between two updates of a live profile, in ms. */
-#define SHOW_LEAST	250
+/* Time between two updates of a live profile while data arrives, in ms. */
 #define SHOW_MOST	1000
 
 /* Group number for threads whose process is unknown. */
@@ -252,9 +251,9 @@ static void on_pause(void *context)
 
 	if (!profile->live || profile->stopped)
 		return;
-	rest = profile->shown + SHOW_LEAST - progress_clock();
+	rest = profile->shown + profile->live->least - progress_clock();
 	if (rest > 0)
-		nanosleep(&(struct timespec){ .tv_nsec = rest * 1000000 }, NULL);
+		poll(NULL, 0, (int)rest);
 	show(profile);
 }
 
@@ -314,6 +313,8 @@ int profile_read(struct profile *profile, const struct options *options,
 	analysis_limit(profile->analysis, &profile->input);
 	if (analysis_run(profile->analysis, profile->input.trace))
 		return EXIT_UNREADABLE;
+	if (live && (profile->stopped || live->again(live->context)))
+		return EXIT_OK;
 	if (profile->no_memory)
 		report("%s: too many counters: the last ones are left out",
 		       options->path);

@@ -59,10 +59,15 @@ struct profile;
  * struct profile_live - callback that shows a profile while its trace is being read
  * @show:	callback to show @profile, which contains everything that has been read; returns
  *		whether to stop reading
+ * @again:	callback at the end of the trace; returns whether the caller will read the trace again,
+ *		so that no summary is needed
+ * @least:	minimum time between two calls of @show, in ms
  */
 struct profile_live {
 	bool	(*show)(void *context, const struct profile *profile);
+	bool	(*again)(void *context);
 	void	*context;
+	int64_t	least;
 };
 
 struct profile {

@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "command.h"
+#include "follow.h"
 #include "format.h"
 #include "options.h"
 #include "output.h"
+#include "pager.h"
 #include "part.h"
 #include "units.h"
 
@@ -30,6 +32,11 @@ struct decode {
 	struct options		common;
 	struct format_options	output;
 	int			format;	/* index in formats[] */
+	bool			follow;
+	struct follow		growing;	/* the trace, if @follow is set */
+	/* The last two side-car files that replaced the first one, and the index of the newer one. */
+	struct meta		newer[2];
+	unsigned int		newest;
 	char			program[PATH_MAX];
 };
 
@@ -49,6 +56,9 @@ static const struct cli_option decode_options[] = {
 	{ .name = "values", .value = "delta|absolute|raw",
 	  .help = "how to show a counter: as its count since the previous record of the same source and channel (default); as its value or, in a trace of Delta counts, its count since the header; or as the number in the trace. '-' means that the number is unknown.",
 	  .set = cli_word, .offset = offsetof(struct decode, output.values) },
+	{ .letter = 'f', .name = "follow",
+	  .help = "if the trace is being recorded, print further records as they are written, until the recording ends or ^C",
+	  .set = cli_flag, .offset = offsetof(struct decode, follow) },
 	{ .letter = 'o', .name = "output", .value = "PATH",
 	  .help = "file to write to (default: standard output); directory for perf",
 	  .set = cli_text, .offset = offsetof(struct decode, common.output) },
@@ -85,19 +95,62 @@ void format_time(const struct format_options *options, struct output *out, uint6
 	}
 }
 
-static int write_part(const struct format *format, void *context, struct input *input)
+/* Find names that the recorder has added to the side-car file. */
+static void renew_names(void *context)
+{
+	struct decode *decode = context;
+	const struct format_options *output = &decode->output;
+	/* The symbols use the other one until they are renewed. */
+	struct meta *next = &decode->newer[!decode->newest];
+
+	if (decode->growing.state != FOLLOW_RUNS || !follow_outdated(&decode->growing))
+		return;
+	follow_open(&decode->growing);
+	if (meta_read(decode->common.meta, decode->common.path, next) ||
+	    !symbols_renew(output->symbols, next)) {
+		meta_free(next);
+		return;
+	}
+	symbols_wrap(output->symbols, trace_time_mask(output->input->trace));
+	meta_free(&decode->newer[decode->newest]);
+	decode->newest = !decode->newest;
+}
+
+/* Read the losses that the recorder has added to the side-car file, for the summary. */
+static void renew_losses(const struct decode *decode, struct meta *meta)
+{
+	struct meta last;
+
+	meta_init(&last);
+	if (follow_outdated(&decode->growing) &&
+	    !meta_read(decode->common.meta, decode->common.path, &last)) {
+		const struct meta_coverage coverage = meta->coverage;
+
+		meta->coverage = last.coverage;
+		meta->lost = last.lost;
+		last.coverage = coverage;
+	}
+	meta_free(&last);
+}
+
+static int write_part(struct decode *decode, const struct format *format, void *context,
+		      struct input *input)
 {
 	struct part part;
 	int error;
 
 	part_begin(&part, format, context, range_scope(input->from, input->to));
+	if (decode->follow) {
+		part.paused = renew_names;
+		part.pausing = decode;
+	}
 	error = trace_run(input->trace, &part.ops, &part);
 	if (!error && !part.scope.any && !input->options->trace.quiet)
 		input_nothing(input, "records", &part.scope.span);
 	return error;
 }
 
-static int write_records(const struct decode *decode, struct input *input)
+static int write_records(struct decode *decode, struct input *input)
 {
 	const struct format *format = formats[decode->format];
 	void *context;
@@ -108,8 +161,8 @@ static int write_records(const struct decode *decode, struct input *input)
 	context = format->open(&decode->output);
 	if (!context)
 		return EXIT_UNREADABLE;
-	error = input->limited && !format->flow ?
-		write_part(format, context, input) :
+	error = (input->limited || decode->follow) && !format->flow ?
+		write_part(decode, format, context, input) :
 		trace_run(input->trace, &format->ops, context);
 	return format->close(context) || error ? EXIT_UNREADABLE : EXIT_OK;
 }
@@ -145,6 +198,8 @@ static int decode_trace(struct decode *decode, struct input *input)
 	}
 	threads_wrap(output->threads, trace_time_mask(input->trace));
 	error = write_records(decode, input);
+	if (decode->follow)
+		renew_losses(decode, &input->meta);
 	threads_free(output->threads);
 	trace_add(input->trace, &also);
 	if (also.backwards && !decode->common.trace.quiet)
@@ -153,6 +208,34 @@ static int decode_trace(struct decode *decode, struct input *input)
 	return error ? error :
 	       input_summary(input, format == &format_perf ? INPUT_PERF :
 				    format->flow ? INPUT_FLOW : INPUT_STORES);
+}
+
+/* Check -f, and begin to follow the trace. Return an exit code. */
+static int begin_follow(struct decode *decode)
+{
+	struct options *common = &decode->common;
+	const struct format *format = formats[decode->format];
+	int result;
+
+	if (format->flow || format == &format_perf)
+		return usage_error("decode: -f does not apply to --format %s: it needs the whole trace",
+				   format->name);
+	if (common->parts)
+		return usage_error("decode: -f follows one trace at a time: name one of them");
+	common->trace.jobs = 1;
+	common->trace.follow = &decode->growing;
+	pager_disable();
+	result = follow_begin(&decode->growing, common->path, common->meta);
+	if (!result)
+		follow_open(&decode->growing);
+	return result;
+}
+
+static int end_follow(const struct decode *decode, int result)
+{
+	const int end = follow_end(&decode->growing);
+
+	return result ? result : end;
 }
 
 static int command_decode(int argc, char **argv)
@@ -178,11 +261,17 @@ static int command_decode(int argc, char **argv)
 	if (common->symbols.demangle == DEMANGLE_UNSET)
 		common->symbols.demangle = perf ? DEMANGLE_NO : DEMANGLE_SIMPLE;
 	common->trace.watched = !perf && !output_to_file(common->output);
+	if (decode.follow)
+		result = begin_follow(&decode);
+	if (result)
+		return result;
 	result = input_open(&input, common);
 	if (!result)
 		result = decode_trace(&decode, &input);
 	input_close(&input);
-	return result;
+	meta_free(&decode.newer[0]);
+	meta_free(&decode.newer[1]);
+	return decode.follow ? end_follow(&decode, result) : result;
 }
 
 const struct cli_command decode_command = {

@@ -133,6 +133,8 @@ static void on_pause(void *context)
 {
 	const struct part *part = context;
 
+	if (part->paused)
+		part->paused(part->pausing);
 	part->format->ops.pause(part->context);
 }
 

@@ -12,12 +12,16 @@
  * @format:	the format
  * @context:	the format's context
  * @scope:	the range
+ * @paused:	called with @pausing when the trace pauses, before the format's callback; may be
+ *		set after part_begin()
  */
 struct part {
 	struct trace_ops	ops;
 	const struct format	*format;
 	void			*context;
 	struct range_scope	scope;
+	void			(*paused)(void *pausing);
+	void			*pausing;
 };
 
 /**

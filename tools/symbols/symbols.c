@@ -325,13 +325,12 @@ struct symbols *symbols_open(const struct symbols_options *options,
 	return symbols;
 }
 
-void symbols_close(struct symbols *symbols)
+/* Free everything but the structure itself. */
+static void empty(struct symbols *symbols)
 {
 	struct name *name, *next;
 	size_t i;
 
-	if (!symbols)
-		return;
 	for (i = 0; i < symbols->objects; i++)
 		image_close(symbols->object[i].image);
 	for (i = 0; i < 1 << NAMES_BITS; i++) {
@@ -348,7 +347,28 @@ void symbols_close(struct symbols *symbols)
 	places_free(symbols->places);
 	free(symbols->object);
 	free(symbols->debug);
+}
+
+void symbols_close(struct symbols *symbols)
+{
+	if (symbols)
+		empty(symbols);
 	free(symbols);
+}
+
+bool symbols_renew(struct symbols *symbols, const struct meta *meta)
+{
+	struct symbols *next = symbols_open(symbols->options, meta);
+
+	if (!next)
+		return false;
+	next->trace = symbols->trace;
+	next->kernel = symbols->kernel;
+	symbols->kernel = NULL;
+	empty(symbols);
+	*symbols = *next;
+	free(next);
+	return true;
 }
 
 void symbols_kernel(struct symbols *symbols, const char *trace)

@@ -96,6 +96,15 @@ void symbols_kernel(struct symbols *symbols, const char *trace);
 bool symbols_split(char *text, uint64_t *bias);
 
 /**
+ * symbols_renew() - use a newer side-car file
+ * @meta:	the file, which must outlive the symbols; the old one is no longer used
+ *
+ * Strings and images found so far are no longer valid. If memory runs out, the symbols remain
+ * unchanged, which the return value false shows.
+ */
+bool symbols_renew(struct symbols *symbols, const struct meta *meta);
+
+/**
  * symbols_wrap() - set how the trace's timestamps wrap, before any lookup
  * @ts_mask:	maximum timestamp
  */

@@ -6,8 +6,17 @@
 
 #include "coverage.h"
 #include "cause.h"
+#include "follow.h"
 #include "text.h"
 #include "units.h"
+
+/* Return whether the command follows the trace, and it may still grow. */
+static bool is_growing(const struct input *input)
+{
+	const struct follow *follow = input->options->trace.follow;
+
+	return follow && follow->state == FOLLOW_RUNS;
+}
 
 enum coverage coverage_of(const struct input *input)
 {
@@ -151,7 +160,7 @@ const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE])
 			 "covers the first %s%s", part,
 			 input->meta.coverage.full ? ", then the buffer was full" :
 			 input->meta.coverage.limit ? ", then the recording's limit was reached" :
-			 ", and lacks the end: the recording was still running, or was killed, when its side-car file was written");
+			 is_growing(input) ? " so far" : ", and lacks the end: the recording was still running, or was killed, when its side-car file was written");
 	else if (coverage == COVERAGE_LAST)
 		snprintf(text, COVERAGE_SIZE,
 			 "covers the last %s; the ring has overwritten earlier data",

@@ -323,7 +323,7 @@ struct trace *trace_take(int fd, const char *path, const struct trace_options *o
 		close(fd);
 		return NULL;
 	}
-	source_take(&trace->in, fd, path);
+	source_take(&trace->in, fd, path, options->follow);
 	trace->meta = meta;
 	trace->clocks.store = trace->queue;
 	trace->jobs = options->jobs > 1 ? (unsigned int)options->jobs : 1;

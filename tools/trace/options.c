@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "follow.h"
 #include "image.h"
 #include "merged.h"
 #include "options.h"
@@ -352,6 +353,8 @@ static int find_span(const struct input *input, int fd, struct range_span *span)
 
 	if (fd < 0 && is_pipe(options->path))
 		return usage_error("--time in percent needs the trace's length, but a pipe can be read only once; name a file, or give times");
+	if (options->trace.follow && options->trace.follow->state == FOLLOW_RUNS)
+		return usage_error("--time in percent needs the trace's length, but the recording is still running; give times");
 	copy = fd < 0 ? source_open(options->path) : dup(fd);
 	if (copy < 0) {
 		if (fd >= 0)

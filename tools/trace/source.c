@@ -28,7 +28,7 @@ int source_open(const char *path)
 	return fd;
 }
 
-void source_take(struct source *source, int fd, const char *path)
+void source_take(struct source *source, int fd, const char *path, struct follow *follow)
 {
 	struct stat status;
 
@@ -39,6 +39,12 @@ void source_take(struct source *source, int fd, const char *path)
 		return;
 	source->file = S_ISREG(status.st_mode);
 	source->live = S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode);
+	if (!source->file || !follow || follow->state != FOLLOW_RUNS)
+		return;
+	/* It is read like a pipe. */
+	source->follow = follow;
+	source->file = false;
+	source->live = true;
 }
 
 static int cannot_read(const struct source *source)
@@ -60,6 +66,20 @@ static bool pauses(const struct source *source, int64_t since)
 	return most <= 0 || !poll(&wait, 1, most < PAUSE ? (int)most : PAUSE);
 }
 
+/*
+ * Handle the end of a followed file: after @got new bytes, it pauses. Otherwise, wait, and return
+ * whether to read on.
+ */
+static bool reads_on(struct source *source, size_t got)
+{
+	if (source->follow->state != FOLLOW_RUNS)
+		return false;
+	source->paused = got;
+	if (!got)
+		follow_wait(source->follow, source->fd);
+	return !got;
+}
+
 int source_fill_up(struct source *source)
 {
 	size_t before = source->filled;
@@ -69,9 +89,9 @@ int source_fill_up(struct source *source)
 	source->paused = false;
 	while (source->filled < SOURCE_CHUNK) {
 		/* Wait for the first byte without a time limit. */
-		source->paused = source->live && source->filled > before &&
+		source->paused = source->live && !source->follow && source->filled > before &&
 				 pauses(source, since);
-		if (source->paused)
+		if (source->paused || (source->follow && follow_stops(source->follow)))
 			break;
 		count = read(source->fd, source->buffer + source->filled,
 			     SOURCE_CHUNK - source->filled);
@@ -79,6 +99,8 @@ int source_fill_up(struct source *source)
 			continue;
 		if (count < 0)
 			return cannot_read(source);
+		if (!count && source->follow && reads_on(source, source->filled - before))
+			continue;
 		if (!count)
 			break;
 		if (source->live && source->filled == before)

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "clocks.h"
+#include "follow.h"
 
 /* Size of a chunk in bytes. The first chunk is also used to infer the SRC width. */
 #define SOURCE_CHUNK	(256u << 10)
@@ -21,7 +22,9 @@
  * @path:	name of the source in messages
  * @fd:		descriptor
  * @file:	set for a regular file
- * @live:	set for a pipe or socket, whose data must not be held back until more arrives
+ * @live:	set for a pipe, a socket or a followed file, whose data must not be held back until more
+ *		arrives
+ * @follow:	waits for a file to grow, or NULL
  * @paused:	set if the source had no more data when it was last read, but has not ended
  * @bytes:	number of bytes read
  * @filled:	number of bytes at @buffer
@@ -33,6 +36,7 @@ struct source {
 	bool		file;
 	bool		live;
 	bool		paused;
+	struct follow	*follow;
 	uint64_t	bytes;
 	size_t		filled;
 	uint8_t		*buffer;
@@ -52,8 +56,9 @@ int source_open(const char *path);
  * @source:	all zero
  * @fd:		the file, at its beginning
  * @path:	name of the file in messages
+ * @follow:	how to wait for the file to grow, or NULL
  */
-void source_take(struct source *source, int fd, const char *path);
+void source_take(struct source *source, int fd, const char *path, struct follow *follow);
 
 /**
  * source_fill() - replace the current bytes with the next bytes

@@ -25,6 +25,8 @@
  */
 #define TRACE_SETTLE_BRANCHES	64
 
+struct follow;
+
 #define TRACE_ALL_CHANNELS	(-1)
 #define TRACE_USUAL_CHANNELS	(-2)
 
@@ -39,6 +41,7 @@
  * @quiet:	set to print no summary, and no progress on the terminal
  * @watched:	set to show no progress, because the command prints to the terminal while it reads
  * @jobs:	number of threads that read; callbacks are never concurrent
+ * @follow:	how to wait for a file that is still being written, or NULL
  */
 struct trace_options {
 	int	channel;
@@ -49,6 +52,7 @@ struct trace_options {
 	bool	quiet;
 	bool	watched;
 	int	jobs;
+	struct follow	*follow;
 };
 
 /**
