@@ -4,7 +4,9 @@
  * trace, replaces the side-car file, and ends in different ways.
  */
 #include <poll.h>
+#include <pty.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 
 #include "command_fixture.h"
@@ -391,6 +393,43 @@ TEST_F_TIMEOUT(command, interrupt_ends_the_output_not_the_recording, 2 * HANGS)
 		EXPECT_SAYS("8 records");
 		end_recorder(&scene);
 	}
+}
+
+/* Start top on a terminal with this many lines, which becomes its standard output. */
+static void begin_on_terminal(struct scene *scene, unsigned short lines)
+{
+	struct winsize size = { .ws_row = lines, .ws_col = 100 };
+
+	scene->to = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	scene->command = forkpty(&scene->from, NULL, NULL, &size);
+	if (scene->command)
+		return;
+	alarm(HANGS);
+	execl("/bin/sh", "sh", "-c", "exec " COMMAND " top trace.rtd 2>err.txt", NULL);
+	_exit(127);
+}
+
+/* Six lines are left for headings. */
+TEST_F_TIMEOUT(command, table_fits_a_terminal_that_is_resized, 2 * HANGS)
+{
+	struct scene scene = { 0 };
+	struct winsize size = { .ws_row = 7, .ws_col = 100 };
+
+	lock(&scene);
+	write_meta(LIBFIRST);
+	begin_trace(self, &scene);
+	generate(&scene, SECOND);
+	append(&scene, &self->gen);
+	begin_on_terminal(&scene, 24);
+	EXPECT_TRUE(comes(self, &scene, "libfirst.so+0x22000"));
+	EXPECT_NE(NULL, strstr(self->out, "libfirst.so+0x0"));
+	ASSERT_EQ(0, ioctl(scene.from, TIOCSWINSZ, &size));
+	generate(&scene, SECOND);
+	append(&scene, &self->gen);
+	EXPECT_TRUE(comes(self, &scene, "1 more"));
+	end_recorder(&scene);
+	kill(scene.command, SIGKILL);
+	waitpid(scene.command, NULL, 0);
 }
 
 TEST_F_TIMEOUT(command, complete_trace_is_printed_once, HANGS)

@@ -71,8 +71,22 @@ static bool is_completed(void *context)
 	return top->again;
 }
 
+/* Show the functions that fit. */
+static void choose_lines(const struct top *top, struct report_options *options)
+{
+	struct winsize size;
+
+	if (options->top)
+		return;
+	options->top = LINES_DEFAULT;
+	if (top->terminal && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) &&
+	    size.ws_row > LINES_OTHER)
+		options->top = size.ws_row - LINES_OTHER;
+}
+
 static void put_table(struct top *top, const struct profile *profile)
 {
+	struct report_options options = top->options;
 	struct output *out = output_open(NULL);
 
 	if (!out) {
@@ -81,7 +95,10 @@ static void put_table(struct top *top, const struct profile *profile)
 	}
 	if (top->terminal)
 		put_string(out, CLEAR);
-	top->result = report_put(&top->options, out, profile);
+	/* The terminal's size may have changed since the last table. */
+	report_choose_width(&options);
+	choose_lines(top, &options);
+	top->result = report_put(&options, out, profile);
 	if (output_close(out))
 		top->result = EXIT_UNREADABLE;
 }
@@ -98,20 +115,6 @@ static bool show(void *context, const struct profile *profile)
 		return true;
 	put_table(top, profile);
 	return top->result;
-}
-
-/* Show the functions that fit. */
-static void choose_lines(struct top *top)
-{
-	struct winsize size;
-
-	top->terminal = isatty(STDOUT_FILENO);
-	if (top->options.top)
-		return;
-	top->options.top = LINES_DEFAULT;
-	if (top->terminal && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) &&
-	    size.ws_row > LINES_OTHER)
-		top->options.top = size.ws_row - LINES_OTHER;
 }
 
 /*
@@ -156,8 +159,7 @@ static int command_top(int argc, char **argv)
 	options->common.trace.watched = true;
 	/* Use one thread, because statistics are shown while the trace is being read. */
 	options->common.trace.jobs = 1;
-	report_choose_width(options);
-	choose_lines(&top);
+	top.terminal = isatty(STDOUT_FILENO);
 	result = follow_begin(&top.follow, options->common.path, options->common.meta);
 	if (result)
 		return result;
