@@ -41,9 +41,11 @@ def calls(command, root, output, *traces):
     within = max(map(accuracy, traces))
     dates = printed(output)
     rows = records(command, root, *traces)
-    work = [(row["type"], int(row["unix_ns"])) for row in rows if row["function"] == "work"]
+    # decode shows a record when it is complete, so the last record before a thread moves to another
+    # hart can follow the first one there.
+    work = sorted((int(row["unix_ns"]), row["type"]) for row in rows if row["function"] == "work")
     assert len(work) == 2 * (len(dates) - 1) > 0, (len(work), len(dates))
-    for i, (kind, time) in enumerate(work):
+    for i, (time, kind) in enumerate(work):
         assert kind == ("exit" if i % 2 else "enter")
         before, after = dates[i // 2], dates[i // 2 + 1]
         assert before - within <= time <= after + within, (i, before, time, after, within)
