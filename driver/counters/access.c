@@ -32,7 +32,7 @@
  * @node:	entry in the threads list or in the leaving list
  * @pid:	id of the thread
  * @event:	perf event that follows the thread's context switches
- * @live:	the thread's session exists
+ * @live:	the thread's session still exists
  * @slot:	counter offsets for user mode, or NULL
  * @at:		index of @slot
  * @count:	counter values when the thread was last switched out
@@ -142,7 +142,7 @@ static int thread_runs(struct perf_event *event, int flags)
 	struct sft_thread *t = event->overflow_handler_context;
 	struct here *h = this_cpu_ptr(&here);
 
-	/* After a thread has left and rejoined, its previous event may also exist. */
+	/* After a thread has left and rejoined, its previous event may still exist. */
 	if (!READ_ONCE(t->live))
 		return 0;
 	end_here(h);
@@ -278,8 +278,8 @@ void sft_access_suspend(void)
 }
 
 /*
- * Restore access after counter values were changed, or after scounteren may have been cleared
- * during system sleep.
+ * Restore access after counter values were changed, or after system sleep, which may have cleared
+ * scounteren.
  */
 void sft_access_resume(void)
 {
@@ -444,7 +444,7 @@ void sft_access_discard(struct sft_thread *fresh)
 	schedule_work(&release_work);
 }
 
-/* Called after the caller has joined, before it takes counters: allocate memory for its counts. */
+/* Prepare for new counters: allocate memory for the counts of the caller, which has joined. */
 int sft_access_prepare(bool per_thread, struct sft_why *why)
 {
 	struct sft_thread *t = find_current();

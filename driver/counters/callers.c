@@ -27,7 +27,7 @@
 #include "record.h"
 
 /*
- * Maximum plausible size of a frame in bytes: a larger frame means that the value is not a frame
+ * Maximum plausible size of a frame in bytes: a value that implies a larger frame is not a frame
  * pointer.
  */
 #define FRAME_MAX	SZ_1M
@@ -254,7 +254,7 @@ static void record_stack(const struct sft_stream *s, const struct pt_regs *regs,
 }
 
 /*
- * Write the data that the setting's @flags request about the sampled thread. Called before a sample
+ * Write the data about the sampled thread that the setting's @flags request. Called before a sample
  * is written. @at: registers at the interruption; @regs: the thread's user-mode registers, or NULL
  * if it has none. Returns the address of the sample.
  */
@@ -282,7 +282,7 @@ u64 sft_record_path(const struct sft_stream *s, u32 flags, const struct pt_regs 
 	return kernel ? (u64)(long)at->epc : regs->epc;
 }
 
-/* Check the flags for sft_record_path(). Under kernel lockdown, omit the kernel's addresses. */
+/* Check flags for use in sft_record_path(). Under kernel lockdown, omit the kernel's addresses. */
 int sft_record_path_check(u32 *flags, struct sft_why *why)
 {
 	const u32 stack = *flags >> STACK_SHIFT;

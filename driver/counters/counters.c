@@ -127,10 +127,10 @@ static void note_here(void *arg)
 }
 
 /*
- * Return whether a counter is still running undisturbed. A counter that another user has restarted
- * is below its last value, or above that value by about half the counter's range, because perf
- * starts counters at half their range. Firmware counters are only read: sft_sbi_runs() does not
- * work for them, because OpenSBI accepts a request to start one that is already running.
+ * Check that a counter is still running, and that no other user has restarted it. A restarted
+ * counter is below its last value, or above that value by about half the counter's range, because
+ * perf starts counters at half their range. Firmware counters are only read: sft_sbi_runs() does
+ * not work for them, because OpenSBI accepts a request to start one that is already running.
  */
 static void check_here(void *arg)
 {
@@ -393,8 +393,8 @@ static int no_firmware(u32 at, struct sft_why *why)
 
 /*
  * Take a firmware counter; each firmware counter can count any firmware event. OpenSBI counts an
- * event on the first counter that is configured for it, so the session takes the first counters,
- * which perf cannot displace.
+ * event only on the first counter that is configured for it, so the session takes the first
+ * counters: perf then cannot configure an earlier one for the same event.
  */
 static int take_firmware(struct sifive_trace_event *ev, u32 at, struct sft_why *why)
 {
@@ -690,7 +690,7 @@ static void suspend(struct sft_counters *earlier)
 {
 	unsigned int cpu;
 
-	/* A loss detected here is part of the error message if the call fails. */
+	/* If the call fails, its error message also reports a loss that is detected here. */
 	for_each_cpu(cpu, &sft_counters.cpus)
 		check_cpu(cpu);
 	sft_access_suspend();

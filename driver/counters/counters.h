@@ -54,17 +54,17 @@ struct sft_counter {
  * @cpus:	CPUs on which the session has counters
  * @per_thread:	joined threads have per-thread counts
  * @mask:	user-visible counters: bit n is counter n, bit 1 the timestamp
- * @sampled:	mask with the bit of the event left to sampling, or 0 if there is none
+ * @sampled:	mask with one bit, for the event that perf's sampling event counts, or 0 if none
  * @firmware:	mask of the firmware counters, which have no CSR
  * @index:	SBI index of each firmware counter, by counter
  * @lost:	mask of the counters that have stopped counting on some CPU
  * @unreported:	reason for the first loss since the last report, or NULL
  * @unreported_counter: the counter that was lost first
- * @unreported_hart: hart id of the counter that was lost first
+ * @unreported_hart: id of the hart on which that counter was lost
  * @event:	event of each counter, by counter
  * @taken:	counters that were taken from firmware or perf
  * @count:	number of entries in @taken
- * @turns:	number of turns that events take, or 0 if each event has its own counter
+ * @turns:	number of turns in a round, or 0 if each event has its own counter
  * @turn_ns:	running time of a turn in nanoseconds
  * @turning:	mask of the counters whose events take turns
  * @turned:	events that take turns, with their counters
@@ -101,7 +101,7 @@ struct sft_counters {
  * @want:	requirements of each event, and the counter chosen for it
  * @possible:	mask of the counters that can count each event, or 0 if the event needs none
  * @count:	1 + the index of the last event that needs a counter
- * @turns:	number of turns that events take, or 0 if each event has its own counter
+ * @turns:	number of turns in a round, or 0 if each event has its own counter
  */
 struct sft_choice {
 	const struct cpumask *cpus;
@@ -119,7 +119,8 @@ struct sft_choice {
  * struct sft_sampling - records that the kernel writes
  * @set:	the SAMPLING request; sampling is off if interval and period are 0
  * @on:		the capture is running and the harts' streams have started
- * @full:	mask of the encoders whose sinks have no room for records: the reader is too slow
+ * @full:	mask of the encoders whose sinks have no room for records, as their readers are too
+ *		slow
  */
 struct sft_sampling {
 	struct sifive_trace_sampling set;
@@ -282,7 +283,7 @@ int sft_choose_turns(struct sft_choice *ch, u32 *failed, struct sft_why *why);
 /* turns.c */
 /**
  * struct sft_turn - the turns of a thread, or of a hart
- * @period:	number of the current turn and round: its lower bits are the turn
+ * @period:	number of the current round (upper bits) and turn (lower bits)
  * @left:	nanoseconds left in the turn, or 0 if the turn has not begun
  */
 struct sft_turn {

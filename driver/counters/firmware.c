@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Firmware's interface to counters, for the calling CPU: SBI PMU, and reads of counter
- * CSRs that may trap. Firmware's own counters have no CSR.
+ * Firmware's interface to counters, for the calling CPU: the SBI PMU extension, and reads of
+ * counter CSRs, which may trap. Firmware's own counters have no CSR.
  *
  * Specification: SBI, Performance Monitoring Unit Extension.
  */

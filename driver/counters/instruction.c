@@ -21,8 +21,8 @@
  * @encoder:	the hart's encoder while the capture is running, or NULL
  * @sink:	the encoder's sink
  * @on:		a thread is traced
- * @thread:	id of the running thread when it was switched in, or 0 if it is not traced: an
- *		exiting thread may have lost its id when it is switched out
+ * @thread:	id that the running thread had when it was switched in, or 0 if it is not traced;
+ *		saved because an exiting thread may lose its id before it is switched out
  * @parts:	number of times that tracing has begun since CONFIG
  */
 struct hart {

@@ -25,7 +25,7 @@
  * @node:	entry in a hash list or the free list of the table
  * @task:	the thread; only compared, never dereferenced
  * @started:	start time, which identifies the thread because @task may be reused
- * @count:	counts since its last sample, by counter
+ * @count:	counts since the thread's last sample, by counter
  */
 struct own {
 	struct hlist_node node;

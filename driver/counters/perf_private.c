@@ -231,8 +231,8 @@ u64 sft_perf_counted(struct perf_event *event)
 }
 
 /*
- * Return the number of events without a counter among a pinned event and the events inherited from
- * it. An inherited event remains off if its parent had no counter.
+ * Of a pinned event and the events inherited from it, return the number that have no counter. An
+ * inherited event remains off if its parent had no counter.
  */
 unsigned int sft_perf_count_failed(struct perf_event *event)
 {

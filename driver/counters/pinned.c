@@ -6,10 +6,10 @@
  * never moves to another counter, but only one event can count cycles, and only one can count
  * instructions.
  *
- * Locking: all functions here are called with the system locked, even from the callback of a CPU
- * that goes offline, which holds the CPU hotplug lock. Creating an event takes the hotplug lock if
- * the event enables a static key. A CPU event without a task, cgroup or branch stack enables no
- * static key; task events must not be created with the system locked.
+ * Locking: all functions here are called with the system locked, even in the callback for a CPU
+ * that goes offline, which runs with the CPU hotplug lock held. Creating an event takes the hotplug
+ * lock if the event enables a static key. A CPU event without a task, cgroup or branch stack
+ * enables no static key; task events must not be created with the system locked.
  */
 
 #include <linux/cred.h>
@@ -61,9 +61,7 @@ void sft_pinned_release(unsigned int cpu, u32 counter)
 	*at = NULL;
 }
 
-/*
- * Create a CPU event with the kernel's credentials; the ioctl has checked any capability it needs.
- */
+/* Create a CPU event with the kernel's credentials; the ioctl has checked the caller's. */
 static struct perf_event *cpu_event(struct perf_event_attr *attr, unsigned int cpu)
 {
 	struct cred *kernel = prepare_kernel_cred(&init_task);

@@ -119,7 +119,7 @@ void sft_record_word(const struct sft_stream *s, u64 value)
 		put16(s, upper >> 16);
 }
 
-/* Called before a record is written: write a header if one is due. @now: as above. */
+/* Called before a record is written: write a header if due. @now: counter values, by number. */
 void sft_record_repeat(struct sft_stream *s, const u64 *now)
 {
 	if (!s->interval)
@@ -129,7 +129,7 @@ void sft_record_repeat(struct sft_stream *s, const u64 *now)
 	s->left--;
 }
 
-/* Write a sample. @now: as above. */
+/* Write a sample. @now: counter values, by number. */
 void sft_record_isr(struct sft_stream *s, u64 pc, const u64 *now)
 {
 	unsigned long mask = s->mask;

@@ -19,7 +19,7 @@
 /* Maximum number of bits in the mask. */
 #define COUNTERS	64
 
-/* A disabled event of the SBI PMU driver, used to find its mask and to hold a reference to it. */
+/* A disabled event of the SBI PMU driver, used to find the driver's mask and to keep it valid. */
 static struct perf_event *holder;
 
 /* SBI indexes of the counters removed from the mask. */

@@ -77,8 +77,8 @@ static LIST_HEAD(switches);
 static DEFINE_MUTEX(follow_lock);
 
 /*
- * Generation of the current events, under the system's lock. Events of an earlier generation do not
- * write records, and await release. Never 0.
+ * Generation of the current events, protected by the system's lock. Events of an earlier generation
+ * do not write records, and await release. Never 0.
  */
 static unsigned long generation = 1;
 
@@ -177,7 +177,7 @@ static void sample(struct perf_event *event, struct perf_sample_data *data,
 	h->samples++;
 }
 
-/* Translate @ev to the attributes of a perf event. */
+/* Convert @ev into the attributes of a perf event. */
 static void describe(struct perf_event_attr *attr,
 		     const struct sifive_trace_event *ev)
 {
@@ -300,7 +300,7 @@ static int follow_cpus(struct sft_following *to)
 	return ret;
 }
 
-/* Return all threads of @process, with references, in an array for kvfree(). */
+/* Return all threads of @process, with references, in an array to free with kvfree(). */
 static struct task_struct **get_threads(struct task_struct *process, unsigned int *count)
 {
 	struct task_struct **task, *t;
@@ -620,8 +620,8 @@ static void begin_here(void *arg)
 	if (!h->begun || !(set->flags & SIFIVE_TRACE_SAMPLING_ONE_HEADER)) {
 		read_base(h, now);
 		/*
-		 * If a repeated header is due, write two: a single one would mean that the records
-		 * continue.
+		 * If a repeated header is due, write two headers: readers would conclude from a
+		 * single one that the records continue.
 		 */
 		if (h->begun && h->stream.interval && !h->stream.left)
 			sft_record_header(&h->stream, now);

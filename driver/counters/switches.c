@@ -28,9 +28,9 @@
  * @owner:	the component whose sink receives this stream
  * @on:		records are written
  * @unseen:	other harts write records, but this one does not
- * @gap:	BEGIN must precede the next record: records were lost, or the stream begins
+ * @gap:	BEGIN must precede the next record, because records were lost or the stream begins
  * @running:	id of the session's thread that is running here, or 0 if none
- * @pid:	global id of that thread at the time of recording
+ * @pid:	global id that this thread had when @running was recorded
  * @written:	number of records written since CONFIG
  * @lost:	number of records that could not be written
  * @elsewhere:	number of times that one of the session's threads began to run while @unseen was set
@@ -175,8 +175,8 @@ static bool has_taken_over(const struct hart *h, const struct task_struct *task)
 }
 
 /*
- * An exiting thread may have lost its id, or have swapped ids with the thread that takes over,
- * so use the id recorded at its switch-in.
+ * An exiting thread may have lost its id, or swapped ids with a thread that called execve(), so use
+ * the id that was recorded when the exiting thread was switched in.
  */
 static notrace void switched(void *unused, bool preempt, struct task_struct *prev,
 			     struct task_struct *next, unsigned int state)

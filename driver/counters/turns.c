@@ -55,7 +55,7 @@ static u64 next_period(u64 period)
 	return (period | (BIT(SIFIVE_TRACE_TURN_BITS) - 1)) + 1;
 }
 
-/* Return the position of the period's lowest bit in a count. */
+/* Return the bit position in a count at which the period begins. */
 static u32 shift_of(const struct sft_counter *c)
 {
 	return min_t(u32, c->width, SIFIVE_TRACE_RECORD_COUNT_BITS) -
@@ -187,7 +187,7 @@ void sft_turns_end(void)
 	h->now = NULL;
 }
 
-/* Called when a counter was taken on this CPU: the turn of its counters is now unknown. */
+/* Called when a counter was taken on this CPU: the counters' current turn is then unknown. */
 void sft_turns_forget(void)
 {
 	this_cpu_write(here.counting, NO_TURN);

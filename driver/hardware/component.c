@@ -126,7 +126,7 @@ int sft_component_reset(struct sft_component *c, struct sft_why *why)
 }
 
 /*
- * Set the enable bit, or another bit that enables the flow of trace, and verify that it reads back.
+ * Set the enable bit, or another bit that enables the flow of trace, and verify that it reads as 1.
  */
 int sft_component_set(struct sft_component *c, u32 bit, const char *name,
 		      struct sft_why *why)

@@ -46,12 +46,12 @@ struct sft_sample {
  * @src_bits:	width of SRC in those encoders' messages, in bits
  * @stopped_wp:	write pointer at the last stop, as an offset into @data
  * @wrapped:	wrapped bit at the last stop
- * @skip:	length in bytes of the partial message at the oldest end of a stopped ring
- * @closed:	instruction trace ended its encoder's stream before the sink was
- *		full
+ * @skip:	length in bytes of the partial message with which the data of a stopped ring begins
+ * @closed:	the stream of the encoder that owns the sink was ended before the sink was full,
+ *		because of instruction trace
  * @sum:	checksum of the sink's bytes when hibernation began
  * @start:	reading of the sink's clock at the first START since the sink was empty
- * @stop:	latest reading of that clock: at the last STOP, or by SINK while the capture ran
+ * @stop:	latest reading of that clock, taken by STOP, or by SINK while the capture ran
  * @restarted:	the clock has restarted between @start and @stop
  */
 struct sft_sink {
@@ -81,7 +81,7 @@ struct sft_sink {
 #define SFT_MESSAGE_MAX	38
 #define SFT_MESSAGE_END	GENMASK(1, 0)
 
-/* Maximum length in bytes: one Error message, and Error messages for all sources of a sink. */
+/* Maximum length in bytes of an Error message, and of those for all sources of a sink together. */
 #define SFT_ERROR_MAX	5
 #define SFT_ERRORS_MAX	(SIFIVE_TRACE_MAX_ENCODERS * SFT_ERROR_MAX)
 
@@ -97,14 +97,14 @@ struct sft_sink {
 /**
  * struct sft_position - a position in a sink
  * @wp:		write pointer, as an offset into the sink's data
- * @wrapped:	the sink has wrapped: the oldest byte is at @wp
+ * @wrapped:	the sink has wrapped, so its oldest byte is at @wp
  */
 struct sft_position {
 	u32 wp;
 	bool wrapped;
 };
 
-/* Number of bytes to compare to detect that a ring has wrapped again: a few messages. */
+/* Number of bytes, a few messages, whose change shows that a ring has wrapped again. */
 #define SFT_NEWEST	64
 
 /**
@@ -115,7 +115,7 @@ struct sft_position {
  * @phys:	physical address of the register block
  * @impl:	value of the impl register
  * @down_of:	device node of the funnel to which the output is wired, or NULL
- * @down:	the same funnel while it is bound
+ * @down:	that funnel, or NULL while it is not bound
  * @used:	the component is part of the configured capture
  * @stuck:	the component could not be made inactive and may still write to its buffer
  * @kind:	sink kind used in that capture
@@ -126,7 +126,7 @@ struct sft_position {
  * @sink_error:	the component has reported a sink error since CONFIG
  * @changed:	registers were changed from outside during the capture
  * @ts_unit:	type and width of the timestamp unit, as in tsControl
- * @prescales:	bit n set: the timestamp unit implements prescale n
+ * @prescales:	mask of the prescales that the timestamp unit implements: bit n for prescale n
  * @ts_hz:	rate of the timestamp clock before the prescaler, or 0 if unknown
  * @ts_measured: @ts_hz was measured, not taken from a clock
  * @is_encoder:	the component is embedded in a struct sft_encoder
@@ -160,7 +160,7 @@ struct sft_component {
  * struct sft_tested - an encoder's messages as observed by the last CONFIG
  * @silent:	there were no messages, although the sink had room
  * @ts_channels: registers 16-31 repeat 0-15 with a timestamp
- * @registers:	mask of the stimulus registers that produced messages; 0 if none was observed
+ * @registers:	mask of the stimulus registers that produced messages, or 0 if none did
  * @ts_registers: mask of the registers whose messages had timestamps
  * @channel:	channel in the messages from each register
  */
@@ -180,7 +180,7 @@ struct sft_tested {
  * @hart:	hart id
  * @tested:	results of CONFIG's test
  * @ts_readable: the stimulus page has a running timestamp; tested by CONFIG
- * @instruction_modes: bit n set: the encoder accepts instruction mode n
+ * @instruction_modes: mask of the instruction modes that the encoder accepts: bit n for mode n
  * @meddled:	a program has changed the instruction mode since the last health check
  * @can_stall:	the encoder can stall its hart when it is full; tested by CONFIG
  * @stalled:	the encoder has stalled its hart or dropped a message since CONFIG
@@ -212,10 +212,10 @@ struct sft_encoder {
  * @encoders:	mask of the selected encoders, by index
  * @instruction: instruction trace
  * @exposed:	a program has turned on instruction trace, or records contain addresses of the
- *		kernel or of other users' processes: the session's user may not read the sinks
+ *		kernel or of other users' processes, so the session's user may not read the sinks
  * @sink:	the sinks
  * @sinks:	number of sinks; 0 = never configured, or the hardware is gone
- * @watched:	the capture belongs to a session: report errors of its components
+ * @watched:	the capture belongs to a session, so errors of its components are reported
  * @running:	between START and STOP
  * @changed:	first changed component that has not been reported yet, or NULL
  * @changed_name: name of the changed register

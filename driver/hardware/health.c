@@ -49,8 +49,8 @@ static void check_error(struct sft_component *c, bool reported)
 }
 
 /*
- * Read from the encoders down to the sink, so that the cause of a sender's
- * error is already set when its receiver is read.
+ * Read each sender before its receiver: if an error of the receiver caused the sender's error, the
+ * receiver's error is then set by the time it is read.
  */
 static void check_errors(struct sft_component *c)
 {
@@ -117,8 +117,8 @@ static void note_change(struct sft_component *c, const char *name)
 }
 
 /*
- * Return whether a program has changed the instruction mode since the last check; the mode has been
- * restored.
+ * Return whether a program has changed the instruction mode since the last check. The mode has
+ * already been restored.
  */
 static bool has_meddled(struct sft_component *c, const struct changes *found)
 {

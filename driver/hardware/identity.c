@@ -85,7 +85,7 @@ static ssize_t version_show(struct device *dev, struct device_attribute *attr,
 }
 static DEVICE_ATTR_RO(version);
 
-/* Show the memory that an SBA sink writes to, and the largest buffer in it; 0 = unknown. */
+/* Show the memory to which an SBA sink writes, and the largest buffer size, or 0 if unknown. */
 static ssize_t memory_show(struct device *dev, struct device_attribute *attr,
 			   char *buf)
 {

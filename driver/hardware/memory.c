@@ -106,8 +106,8 @@ static const char *find_fault(const struct sft_component *c, const struct device
 /**
  * sft_memory_region() - find the memory reserved in the device tree for a component's trace
  * @c:		the component
- * @fault:	why the memory is unusable, to follow "its memory-region", or NULL if it is
- *		usable or if there is none
+ * @fault:	why the memory is unusable, as text to follow "its memory-region" in a message;
+ *		NULL if the memory is usable or if there is none
  *
  * Return: the region, or NULL if there is none.
  */

@@ -21,7 +21,7 @@
 /* The fields of a data message: the tag, preceded by code and source; the value; and the time. */
 #define FIELDS		3
 
-/* Alternate between registers 0-15 and 16-31: a small sink then has messages from both halves. */
+/* Alternate between registers 0-15 and 16-31, so that a small sink has messages from both. */
 void sft_selftest_store(struct sft_encoder *e)
 {
 	unsigned int i, n;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Sinks. SBA is system memory, which memory.c provides. SRAM is inside the component and is read
- * through a window, but never while the component writes: STOP copies it.
+ * through a window, but never while the component writes, so STOP copies it.
  */
 
 #include <linux/bitfield.h>
@@ -13,7 +13,7 @@
 
 #include "hardware.h"
 
-/* Larger than any component's SRAM: rejects a register that reads as all ones. */
+/* Larger than any component's SRAM; a register that reads as all ones exceeds this limit. */
 #define SRAM_MAX	SZ_16M
 
 /* The Error message that reports missing data; one is written for each source. */
@@ -97,7 +97,7 @@ static int program_register(struct sft_sink *s, u32 offset, u32 value,
 	return 0;
 }
 
-/* Point the sink registers of an active, idle owner to the buffer, starting at @wp. */
+/* Point the sink registers of an active, idle owner at the buffer, starting at @wp. */
 static int aim(struct sft_sink *s, u32 wp, struct sft_why *why)
 {
 	u32 base = lower_32_bits(s->address);
@@ -119,15 +119,15 @@ static int aim(struct sft_sink *s, u32 wp, struct sft_why *why)
 }
 
 /*
- * Return whether the sink belongs to an encoder whose stream has ended. The end position was saved
- * when the stream ended, because the encoder may have lost its registers with the CPU.
+ * Return whether the sink belongs to an encoder whose stream has ended. The write position was
+ * saved at that time, because the encoder may have lost its registers when the CPU went offline.
  */
 static bool has_ended(const struct sft_sink *s)
 {
 	return s->owner->is_encoder && to_encoder(s->owner)->ended;
 }
 
-/* Start at the beginning of the buffer. An ended stream is set up only when it continues. */
+/* Start at the beginning of the buffer. An ended stream's sink is set up by sft_sink_restore(). */
 int sft_sink_program(struct sft_sink *s, struct sft_why *why)
 {
 	s->stopped_wp = 0;
@@ -291,7 +291,7 @@ static size_t put_words(const struct sft_sink *s, u8 to[SFT_ERRORS_MAX])
 	return whole;
 }
 
-/* Check that a stopped sink in memory has room for Error messages, and for trace after them. */
+/* Check that a stopped sink in memory has room for Error messages and further trace. */
 int sft_sink_check_room(const struct sft_sink *s, struct sft_why *why)
 {
 	u8 errors[SFT_ERRORS_MAX];
@@ -325,8 +325,8 @@ bool sft_sink_wrapped(const struct sft_sink *s)
 }
 
 /*
- * Return whether the sink is full: at its end and not a ring, or its stream was ended early
- * (@closed).
+ * Return whether the sink is full: it is not a ring and has reached its end, or its stream was
+ * ended early (@closed).
  */
 bool sft_sink_full(const struct sft_sink *s)
 {
@@ -334,7 +334,7 @@ bool sft_sink_full(const struct sft_sink *s)
 	       (sft_sink_wrapped(s) && !(sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_RING));
 }
 
-/* Return the number of bytes until a running sink that is not a ring is full. */
+/* Return the number of bytes that still fit into a running sink that is not a ring. */
 size_t sft_sink_room(const struct sft_sink *s)
 {
 	struct sft_position at = read_position(s);
@@ -352,7 +352,7 @@ void sft_sink_copy_at(const struct sft_sink *s, void *to, size_t start, size_t c
 }
 
 /*
- * Copy up to @count captured bytes, starting at @offset from the oldest. Returns the
+ * Copy up to @count captured bytes, starting @offset bytes after the oldest. Returns the
  * number of bytes, or 0 at the end.
  */
 size_t sft_sink_copy(const struct sft_sink *s, void *to, u64 offset, size_t count)

@@ -110,8 +110,8 @@ bool sft_timestamp_ticks(const struct sft_component *c)
 }
 
 /*
- * Read a component's time. Called with interrupts disabled, so that the time is still current for
- * the caller.
+ * Read a component's time. Called with interrupts disabled, so that the time is still current when
+ * the caller uses it.
  */
 u64 sft_timestamp_read(const struct sft_component *c)
 {

@@ -173,7 +173,7 @@ static bool is_at_end(const struct sft_component *c)
 	return s && sft_sink_full(s);
 }
 
-/* Start the funnels from the sink upstream, because a stopped funnel drops messages. */
+/* Start each funnel after those downstream of it, because a stopped funnel drops messages. */
 int sft_capture_start_funnels(struct sft_why *why)
 {
 	unsigned int level, levels = sft_topology_count(&sft_hw.funnels);

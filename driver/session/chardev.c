@@ -99,7 +99,7 @@ static int sft_release(struct inode *inode, struct file *filp)
 /**
  * struct request - a read()
  * @to:		the reader's memory
- * @chunk:	the driver's memory, of the same size
+ * @chunk:	the driver's buffer of @count bytes
  * @count:	the maximum number of bytes to return
  * @copied:	the returned bytes are in @to, not in @chunk
  */
@@ -268,7 +268,7 @@ void sft_wake_pollers(void)
 	wake_up_interruptible(&pollers);
 }
 
-/* Return whether the capture is readable. @watch: if it is not, check again later. */
+/* Return whether the capture is readable. If not, and @watch is set, schedule another check. */
 static bool is_readable(const struct file *filp, bool watch)
 {
 	const struct sft_file *file = filp->private_data;

@@ -78,7 +78,7 @@ void sft_capture_describe(struct sifive_trace_sink *out)
 	strscpy_pad(out->name, sft_name(s->owner), sizeof(out->name));
 }
 
-/* Report two times of sink @out->index's clock: at START, and now or, if stopped, at STOP. */
+/* Report two readings of the sink's clock: at START, and now or, if already stopped, at STOP. */
 void sft_capture_describe_clock(struct sifive_trace_sink *out)
 {
 	struct sft_sink *s = &sft_hw.capture.sink[out->index];

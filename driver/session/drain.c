@@ -28,8 +28,8 @@
  * In eighths of the ring: a sink runs out of room when more than FULL_FROM are unread, and has room
  * again when at most FULL_UNTIL are. Stores wait from the next check on, so that a program that
  * checks for room can finish its record; they wait immediately if more than HOLD_AT_ONCE are
- * unread. A sink at full speed fills at most three quarters by the next check; the rest is for
- * stores that are made before the pages are removed.
+ * unread. A sink at full speed fills at most three quarters of the ring by the next check; the rest
+ * is for stores that are made before the pages are removed.
  */
 #define FULL_FROM	2
 #define FULL_UNTIL	1
@@ -96,7 +96,7 @@ static void keep_look(struct drain *d)
 	d->looks++;
 }
 
-/* Count all unread bytes as lost. @bytes: total number of lost bytes. */
+/* Drop the unread bytes. @bytes: number of bytes lost, including any never counted as unread. */
 static void lose(struct drain *d, u64 bytes)
 {
 	if (!d->missing) {
@@ -198,9 +198,7 @@ static unsigned long next_look(const struct drain *d)
 		       seldom(d->sink));
 }
 
-/*
- * Resume stores after READER_NS without a reader; the bytes that they overwrite are counted.
- */
+/* Resume stores after READER_NS without a reader; bytes that they overwrite count as lost. */
 static void mind_reader(struct drain *d)
 {
 	u64 now = ktime_get_ns();

@@ -16,7 +16,7 @@
 /* Number of checks whose times are kept. */
 #define LOOKS		8
 
-/* A reader with a buffer of fewer bytes may receive part of a message. */
+/* A reader whose buffer is smaller than this may receive part of a message. */
 #define SMALL		64
 
 /**
@@ -28,11 +28,11 @@
  * @oldest:	position of the oldest unread byte; also read without the system's lock
  * @alone:	last time at which there was a reader, or no store was waiting
  * @unattended:	stores have waited too long without a reader
- * @marked:	there is a mark
+ * @marked:	the ring contains a mark
  * @mark:	position of the mark in the sink
  * @covered:	the trace bytes that the mark replaces
  * @cut:	the unread bytes begin within a message
- * @missing:	bytes were lost that no message reports yet
+ * @missing:	bytes were lost, and no message reports this loss yet
  * @more:	more bytes were lost than are counted
  * @fresh:	number of bytes written since the work's previous check
  * @moved:	the work's previous check found new bytes
@@ -49,8 +49,8 @@
  * @clean:	lower bound on the time at which the unread bytes were written
  * @written:	number of bytes that the hardware has written
  * @looked:	time of the last check
- * @seen:	earlier checks, at least an eighth of the ring apart: number of bytes
- *		written by then, and the time
+ * @seen:	earlier checks, at least an eighth of the ring apart: the number of bytes written
+ *		before each check, and the time of the check
  * @oldest_seen: index of the oldest entry of @seen
  * @looks:	number of valid entries of @seen
  */

@@ -578,15 +578,15 @@ static int attach_mapping(struct sft_file *file, void *arg, void __user *uarg,
 /**
  * struct call - one ioctl
  * @size:	size of the argument in this kernel's version
- * @room:	size of the argument and the data that the functions below keep with it, or 0 if
- *		equal to @size
+ * @room:	size of the argument plus the data that the functions below keep with it, or 0 if
+ *		they keep none
  * @write:	the call needs a file open for writing
  * @frees:	the call may free the sinks' buffers
  * @before:	function that runs first, with the system not locked, or NULL
  * @handler:	function that runs with the system locked, on a copy of the argument
  * @after:	function that runs if @handler succeeded, with the system not locked, or NULL;
- *		it also receives the caller's own argument, and creates a result only if the result
- *		can be written there
+ *		it also receives the argument's address in user memory, so that it creates a result
+ *		only if the result can be written there
  * @free:	function that frees the data kept with the argument, even after an error; or NULL
  */
 struct call {
@@ -722,7 +722,7 @@ static int run_call(const struct call *call, struct sft_file *file, void *arg,
 /*
  * An ioctl number encodes direction and size, but only the size in the argument
  * matters. Numbers of ABI 2 encoded neither; INFO also accepts its old number,
- * so that a program for that ABI can read the current ABI.
+ * so that a program for that ABI can find out which ABI the kernel has.
  */
 static const struct call *find_call(unsigned int cmd)
 {

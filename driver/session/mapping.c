@@ -143,7 +143,7 @@ void sft_mapping_join(struct sft_file *file)
 	sft_mapping_renew(file);
 }
 
-/* Inform programs and the kernel's writers which sinks have no room. Called under map_lock. */
+/* Inform programs and the kernel's writers of sinks without room. Called under map_lock. */
 static void set_full(u64 full, u64 held)
 {
 	u8 *bytes = (u8 *)losses + SIFIVE_TRACE_FULL_BYTES;
@@ -203,7 +203,7 @@ void sft_mapping_hold(u64 full, u64 held)
 	u64 fresh;
 
 	mutex_lock(&map_lock);
-	/* In an idle session, the next store makes the caller check again. */
+	/* No store waits while the session is idle: the next one makes the caller check again. */
 	if (!map.gated || map.idle) {
 		full = 0;
 		held = 0;

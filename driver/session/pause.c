@@ -56,7 +56,7 @@ int sft_capture_unpause(struct sft_why *why)
 	if (ret)
 		return ret;
 	sft_capture_end_pause();
-	/* Re-create sampling events that were lost while a CPU was offline, or in system sleep. */
+	/* Re-create sampling events lost while a CPU was offline or during system sleep. */
 	sft_threads_resume();
 	return 0;
 }

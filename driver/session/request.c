@@ -80,7 +80,7 @@ void sft_request_open(struct sft_file *file)
 	file->requests_seen = requests();
 }
 
-/* Files of a single sink cannot look for requests. */
+/* A file that reads a single sink cannot look for requests. */
 bool sft_request_pending(const struct sft_file *file)
 {
 	const u64 seen = file->requests_of == sft.captures ? file->requests_seen : 0;

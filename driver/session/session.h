@@ -57,7 +57,7 @@ struct sifive_trace_join;
  * @pages:	number of the file's mappings
  * @nowhere:	memory that is mapped in place of the pages of an ended session, or NULL
  * @requests_of: the capture that @requests_seen belongs to
- * @requests_seen: number of requests before the file was opened or last looked
+ * @requests_seen: number of requests when the file was opened or last looked for requests
  */
 struct sft_file {
 	u64 generation;
@@ -85,8 +85,8 @@ struct sft_file {
  * @watermark:	number of unread bytes that make a running capture readable, 0 = none
  * @rewinds:	number of times that START has dropped the captured data
  * @asleep:	the capture is stopped for system suspend, to be restarted after system resume
- *		@lost: a sink lost its data in system suspend: START needs REWIND
- * @broken:	components did not resume: START fails
+ * @lost:	a sink lost its data during system suspend, so START needs REWIND
+ * @broken:	components did not resume, so START fails
  * @paused:	PAUSE stopped the capture, to be restarted when the pause ends
  * @paused_at:	time of the last pause, in nanoseconds of CLOCK_MONOTONIC
  * @pauses:	number of pauses
@@ -113,7 +113,7 @@ struct sft_state {
  * @generation:	number that changes when a component is added or removed; files opened before such a
  *		change fail with ENODEV
  * @captures:	number of CONFIGs; a change shows a reader that there is a new capture
- * @sleeping:	suspend or shutdown has begun: START fails
+ * @sleeping:	suspend or shutdown has begun, so START fails
  */
 struct sft_session {
 	struct sft_state state;

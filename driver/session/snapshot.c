@@ -27,7 +27,7 @@
  * struct part - the copy of one sink
  * @sink:	the sink
  * @before:	write position of the sink when copying began
- * @newest:	a sample of the bytes before that position
+ * @newest:	some of the bytes before that position: if they change, the ring has wrapped again
  * @data:	copied bytes, oldest first, without bytes overwritten during the copy
  * @bytes:	number of bytes of @data
  */
