@@ -23,11 +23,11 @@
  * created by fork() does not trace, and does not disturb its parent's trace.
  *
  * Signal handlers may call perfWriteCntrs(), perfTraceOn(), perfTraceOff() and perfErrorString():
- * these calls take neither program nor C library locks, and allocate no memory. All other calls may
- * allocate memory. While another thread is in such a call, perfTraceOn() and perfTraceOff() wait.
- * So do not turn tracing on or off in a handler while another thread sets up the trace or writes it
- * to a file. In a handler that has interrupted another call to this library, calls that cannot
- * proceed return an error.
+ * these calls take no locks of the program or the C library, and allocate no memory. All other
+ * calls may allocate memory. While another thread is in such a call, perfTraceOn() and
+ * perfTraceOff() wait. So do not turn tracing on or off in a handler while another thread sets up
+ * the trace or writes it to a file. In a handler that has interrupted another call to this library,
+ * calls that cannot proceed return an error.
  *
  * All functions return 0 on success and -1 on error; perfErrorString() explains the
  * error. A failed initialisation leaves nothing allocated, open or mapped.
@@ -198,7 +198,7 @@ typedef struct {
  * data until the next initialisation.
  *
  * Errors: argument out of range; no trace device, no permission to use it, or a driver with another
- * ABI; tracing is on; there is a session that sifive_trace_setup() set up.
+ * ABI; tracing is on; sifive_trace_setup() has set up a session.
  */
 int perfInit(int num_cores, int num_funnels);
 
@@ -226,8 +226,8 @@ int perfInit(int num_cores, int num_funnels);
  * Errors: perfInit() was not called; argument out of range; no CPU has an encoder; several CPUs on
  * a kernel without restartable sequences (rseq); missing capability; another process holds the
  * hardware; no such sink or not enough memory; an event that this processor cannot count, or no
- * free counter for it; a timestamp that user mode cannot read; tracing is on; there is a session
- * that sifive_trace_setup() set up.
+ * free counter for it; a timestamp that user mode cannot read; tracing is on; sifive_trace_setup()
+ * has set up a session.
  */
 int perfManualInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 		   perfCountType_t cntType, uint32_t SBABufferSize);

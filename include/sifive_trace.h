@@ -189,8 +189,8 @@ enum {
  *		the last group may be completed later
  * @samples:	records written by the kernel
  * @lost_samples: records that the kernel could not write
- * @lost_counters: bit n set: counter n was stopped, taken by another user, or lost in
- *		suspend or while its CPU was offline, on some hart: do not trust its values
+ * @lost_counters: mask of the counters whose values must not be trusted: on some hart, the counter
+ *		was stopped, taken by another user, or lost in suspend or while the CPU was offline
  */
 struct sifive_trace_report {
 	size_t size;

@@ -192,7 +192,7 @@ struct sifive_event {
 
 /**
  * struct sifive_function - a function
- * @label:	function's name, or else its object and offset, or its address; never NULL.
+ * @label:	name of the function or, if unknown, its object and offset, or address; never NULL.
  *		"[tracer]" marks functions of libsifive-perf
  * @name:	name of the function, or NULL if unknown
  * @file:	source file, as given to the compiler, or NULL if unknown
@@ -277,8 +277,8 @@ int sifive_reader_set(struct sifive_reader *reader, const char *option, const ch
  * @events:	kinds of events that sifive_reader_next() returns: bits of enum
  *		sifive_event_kind
  *
- * Return: 0, or -1: the file cannot be read, or is not a trace; sifive_reader_error()
- * explains it.
+ * Return: 0, or -1 if the file cannot be read or is not a trace; sifive_reader_error() explains
+ * the error.
  */
 int sifive_reader_open(struct sifive_reader *reader, const char *path, unsigned int events);
 
@@ -298,8 +298,8 @@ int sifive_reader_next(struct sifive_reader *reader, const struct sifive_event *
  * sifive_reader_complete() - check whether the trace contains everything that was recorded
  *
  * Return: 1 if it does; 0 if the trace has no records, or if anything was lost, is damaged or
- * unknown, or has no time (the command's --strict then exits with 1): sifive_reader_messages()
- * returns the details; -1 before sifive_reader_next() has returned 0.
+ * unknown, or has no time: the command's --strict then exits with 1, and sifive_reader_messages()
+ * returns the details; -1 if sifive_reader_next() has not returned 0 yet.
  */
 int sifive_reader_complete(const struct sifive_reader *reader);
 
