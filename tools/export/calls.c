@@ -25,7 +25,7 @@
  * Maximum bytes of an encoded call: three 64-bit numbers, four 32-bit numbers and one 8-bit number.
  */
 #define CALL_BYTES	(3 * 10 + 4 * 5 + 2)
-/* A chunk has sums if it has at least this many calls for each function with sums. */
+/* A chunk has sums if it contains at least this many calls per sum. */
 #define CALLS_PER_SUM	4
 #define SUMS_MAX	(CHUNK_CALLS / CALLS_PER_SUM)
 /* Number of entries in the hash table of sums, a power of two. */
@@ -65,7 +65,7 @@ struct sum {
 	uint32_t	points;
 	uint8_t		marks;
 	uint64_t	time;		/* ticks in the function's calls */
-	uint64_t	outermost;	/* ticks in its calls, without nested calls to it */
+	uint64_t	outermost;	/* ticks in its calls, excluding nested calls to it */
 	uint64_t	callees;	/* ticks in calls that the function made */
 };
 
@@ -99,7 +99,7 @@ struct calls {
 	unsigned char	*packed;
 	size_t		room;		/* bytes at @packed */
 	z_stream	stream;
-	/* The sums of the current chunk, with @slot as hash table, and the uncompressed block. */
+	/* The sums of the current chunk, their hash table @slot, and the uncompressed block. */
 	struct sum	sum[SUMS_MAX];
 	uint16_t	slot[SUM_SLOTS];
 	unsigned int	sums;
@@ -109,7 +109,7 @@ struct calls {
 	int		error;
 };
 
-/* With many counters, limit a chunk to fewer calls, and thereby the memory for their counts. */
+/* With many counters, limit a chunk to fewer calls, because their counts need more memory. */
 static unsigned int chunk_calls(unsigned int counters)
 {
 	return counters > COUNTERS ? CHUNK_CALLS / 2 : CHUNK_CALLS;
@@ -312,7 +312,7 @@ static void end_block(struct calls *calls)
 	calls->full_blocks++;
 }
 
-/* Return the sum of a function, or NULL if the chunk has too many. */
+/* Return the sum of a function, or NULL if the chunk has too many sums. */
 static struct sum *sum_of(struct calls *calls, uint32_t function)
 {
 	uint32_t at = function * 2654435769u % SUM_SLOTS;
@@ -538,8 +538,8 @@ static int put_blocks(struct calls *calls, struct output *out)
 }
 
 /*
- * Call @put for each chunk in the page's order: chunks of the longest calls first, because a view
- * of the whole trace draws these, and points last.
+ * Call @put for each chunk in the page's order. Chunks of the longest calls come first, because a
+ * view of the whole trace draws these calls. Points come last.
  */
 static int each_chunk(struct calls *calls, struct output *out, void *context,
 		      int (*put)(struct calls *calls, const struct chunk *chunk, void *context,
@@ -562,8 +562,8 @@ static int each_chunk(struct calls *calls, struct output *out, void *context,
 }
 
 /*
- * Write each chunk as a separate element, because the time that browsers take for a text is
- * quadratic in its length. An element contains the calls and then their counts, each in base64.
+ * Write each chunk as a separate element, because browsers need quadratic time to read a long
+ * string. An element contains the calls and then their counts, each in base64.
  */
 static int put_chunk(struct calls *calls, const struct chunk *chunk,
 		     void *context __attribute__((unused)), struct output *out)
@@ -577,7 +577,7 @@ static int put_chunk(struct calls *calls, const struct chunk *chunk,
 	return 0;
 }
 
-/* State of writing the index. */
+/* State while the index is being written. */
 struct index_state {
 	uint64_t	first;
 	bool		any;

@@ -28,7 +28,7 @@
  * @caller:	the caller's number, or CALLS_NO_CALLER
  * @thread:	id of the thread
  * @depth:	number of enclosing calls
- * @point:	set for a sample, a manual record, or @record
+ * @point:	set for a sample or a manual record, and if @record is set
  * @record:	enum perfrec_type + 1 for a record among calls from the instruction trace, otherwise
  *		0
  * @inferred:	@begin or @length is inferred
@@ -73,7 +73,7 @@ void calls_add(struct calls *calls, const struct call *call, const uint64_t *cou
 
 /**
  * calls_put_index() - write the index of the chunks; call this only once
- * @first:	the earliest time of the trace; times in the index are relative to it
+ * @first:	the earliest time in the trace; times in the index are relative to it
  *
  * Return: the number of calls that were omitted because CALLS_BYTES_MAX had been reached, or -1
  * after printing an error.

@@ -17,7 +17,7 @@
 #include "text.h"
 #include "utc.h"
 
-/* Maximum total size of the cached texts of functions; other texts are formatted for each row. */
+/* Maximum total size of functions' cached columns; other functions are formatted for each row. */
 #define TEXTS_BYTES	(8u << 20)
 #define TEXT_SIZE	(2 * EXPORT_NAME_SIZE + 4 * META_STRING_MAX + 16)
 
@@ -26,8 +26,8 @@
 #define WHOLE_SIZE	(WHOLE_COLUMNS * (2 * META_STRING_MAX + 4))
 
 /*
- * Number of time columns with rounded sums, for total and self: the times on and off the CPU,
- * followed by the whole time.
+ * Number of times that have columns with rounded sums, one for total and one for self: the times on
+ * and off the CPU, followed by the whole time.
  */
 #define TIMES		(COUNTERS_TIMES + 1)
 
@@ -49,7 +49,7 @@ struct function {
  * @between:	counters of records among calls from the instruction trace
  * @calls:	number of calls that have begun
  * @whole:	text of the columns that are the same in all rows
- * @kept:	size of the cached texts in bytes
+ * @kept:	size of the cached columns in bytes
  */
 struct csv {
 	bool		begun;
@@ -78,7 +78,7 @@ struct times {
 	uint64_t	waited;
 };
 
-/* The other columns of a row, apart from counters. */
+/* The contents of a row, apart from counters. */
 struct row {
 	const char	*kind;
 	const struct analysis_thread *thread;
@@ -113,8 +113,8 @@ static unsigned int find_between(const struct csv *csv, const char *name)
 }
 
 /*
- * Add the columns of records among calls in advance, because the columns are fixed once the first
- * row is written. That row often describes an earlier call.
+ * Add the columns of records among calls in advance: the columns are fixed once the first row is
+ * written, and the first row often describes an earlier call.
  */
 static void expect_between(struct export *export)
 {
@@ -602,7 +602,7 @@ static void csv_recorded(void *context, struct analysis_thread *thread,
 	end_row(export, &row, 0, NULL, NULL);
 }
 
-/* Write a row where records may be missing. */
+/* Write a row that shows that records may be missing here. */
 static void csv_lost(void *context, struct analysis_thread *thread)
 {
 	struct row row = {
@@ -625,7 +625,7 @@ static bool csv_stop(void *context)
 	return csv->no_memory || export_stop(context);
 }
 
-/* Write the last row, with the part of the run that the trace covers. */
+/* Write the last row, which states which part of the run the trace covers. */
 static int csv_end(struct export *export)
 {
 	const struct csv *csv = export->private;

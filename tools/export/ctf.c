@@ -27,7 +27,7 @@
 #define PACKET_BEGIN	40
 /* Maximum length of a string. */
 #define STRING_MAX	512
-/* Maximum number of sets of counters; events of other sets have no counters. */
+/* Maximum number of sets of counters; events of any further sets have no counters. */
 #define SETS_MAX	256
 #define IDENTIFIER_SIZE	(COUNTERS_NAME_SIZE + sizeof("__ticks") - 1)
 
@@ -350,7 +350,7 @@ static void put_class(struct export *export, struct output *out,
 	put_string(out, "\t};\n};\n\n");
 }
 
-/* Write the machine's name with the escape sequences \" and \\ only, which all readers accept. */
+/* Write the machine's name with only the escape sequences \" and \\, which all readers accept. */
 static void put_host(struct output *out, const char *host)
 {
 	char text[STRING_MAX], *c;
@@ -392,7 +392,7 @@ static void put_metadata(struct export *export, struct output *out)
 	if (utc && export->input.meta.host)
 		put_host(out, export->input.meta.host);
 	put_string(out, "};\n\n");
-	/* Viewers show traces on one time line if their clocks have the same origin. */
+	/* Viewers show traces on one timeline if their clocks have the same origin. */
 	put_format(out, "clock {\n\tname = ticks;\n\tfreq = %" PRIu64 ";\n%s};\n\n",
 		   export->input.hz && !utc ? export->input.hz : UTC_NS_PER_SEC,
 		   utc ? "\tabsolute = true;\n" : "");

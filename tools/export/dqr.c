@@ -141,8 +141,8 @@ static void put_absolute(const struct dqr *dqr, struct channel *channel,
 }
 
 /*
- * Write a store of @bytes as a Data Acquisition message; a narrow store is at the register's
- * end.
+ * Write a store of @bytes bytes as a Data Acquisition message; a narrow store is at the end of the
+ * register.
  */
 static void put_word(const struct dqr *dqr, struct channel *channel,
 		     unsigned int src, unsigned int bytes, uint64_t value,
@@ -238,8 +238,8 @@ static void put_addresses(const struct dqr *dqr, struct channel *channel,
 }
 
 /*
- * A counter's lower word is sent at the time at which the previous counter was complete. Its upper
- * word is sent at the time at which the counter itself was complete.
+ * Give the lower word of a counter the time at which the previous counter was complete, and the
+ * upper word the time at which the counter itself was complete.
  */
 static void put_counters(const struct dqr *dqr, struct channel *channel,
 			 const struct perfrec_record *record)

@@ -142,7 +142,7 @@ enum export_mark export_mark(const struct export *export, uint32_t node)
 {
 	const int weight = export->weighed_by;
 
-	/* A thread's node has no weight excluding callees. */
+	/* A thread's node has no weight of its own. */
 	if (export->tree.node[node].parent == TREE_ROOT || !export_is_unsure(export, node, weight))
 		return EXPORT_EXACT;
 	return export->tree.node[node].untimed || !export_is_time(export, weight) ?

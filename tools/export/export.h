@@ -49,8 +49,8 @@ struct export {
  * @to_dir:	the format has several files: --output is a directory
  * @of_tree:	the exporter writes a tree in @end, with a branch per thread
  * @begin:	called before the trace is read; returns -1 after printing an error
- * @ops:	callbacks while the trace is being read; the context is the struct export. NULL
- *		with @run.
+ * @ops:	callbacks for reading the trace; their context is the struct export. NULL if @run is
+ *		set
  * @end:	called after the trace has been read, when the tree is complete; returns -1 on
  *		failure
  * @flow:	the exporter reads the instruction trace of one object
@@ -100,7 +100,7 @@ void export_tree_enter(void *context, struct analysis_thread *thread);
 /** export_stop() - stop after a failed write, for @ops of exporters that write while they read */
 bool export_stop(void *context);
 
-/** export_is_time() - return whether a weight is a time in ticks: all, or on or off the CPU */
+/** export_is_time() - return whether a weight is in ticks: the whole time, or on or off the CPU */
 bool export_is_time(const struct export *export, int weight);
 
 /** export_is_unsure() - return whether a node's weight without callees is inexact */
@@ -152,7 +152,7 @@ void export_point_name(const struct export *export, const struct analysis_point 
 void export_marked_name(const struct export *export, uint32_t function, enum export_mark mark,
 			char name[EXPORT_MARKED_SIZE]);
 
-/** export_point_note() - return a text about a loss or a change of harts before a point, or NULL */
+/** export_point_note() - return a note about a loss or a change of harts before a point, or NULL */
 const char *export_point_note(const struct analysis_point *point);
 
 /**
@@ -173,7 +173,7 @@ uint64_t export_file(const struct export *export, size_t number, char path[PATH_
  */
 size_t export_object(struct export *export, uint64_t *address);
 
-/* Texts that the Makefile embeds in the program. */
+/* The contents of files that the Makefile embeds in the program. */
 extern const char export_flame_js[];
 extern const char export_page_js[];
 extern const char export_calls_js[];

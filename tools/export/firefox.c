@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Writes JSON in the Firefox profiler's processed format: separate column tables per thread. A
- * stack is a call path; its only sample has the self cost of its innermost function. Each column
- * must have a value for every row of its table.
+ * stack is a call path. Each stack has one sample, with the self cost of the innermost function.
+ * Each column must have a value for every row of its table.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -220,14 +220,14 @@ static void put_weight(struct writer *writer, uint32_t node)
 /* ---- a thread ----------------------------------------------------------- */
 
 /*
- * Add a path's row to the stack table and, unless the function has one already, its function's row
- * to the other tables.
+ * Add a path's row to the stack table. If the other tables have no row for the path's function yet,
+ * add one.
  */
 static void add_path(struct writer *writer, uint32_t node)
 {
 	const uint32_t key = key_of(writer, node);
 
-	/* While stacks are added, @at is their number. */
+	/* While stacks are being added, @at is the number of stacks so far. */
 	writer->stack[node] = (uint32_t)writer->at++;
 	if (writer->row[key])
 		return;
@@ -356,7 +356,7 @@ static void put_thread(struct writer *writer)
 		writer->row[writer->function[i]] = 0;
 }
 
-/* ---- the whole ---------------------------------------------------------- */
+/* ---- the profile --------------------------------------------------------- */
 
 /* Write the origin of the profile and its missing data; the profiler shows both. */
 static void put_meta(struct writer *writer)

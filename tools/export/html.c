@@ -56,7 +56,7 @@ struct html {
 	/* Number of levels of calls, by thread. */
 	uint32_t	*levels;
 	uint32_t	threads;
-	/* Set if a function has calls without a time, by function. */
+	/* By function: set if the function has calls without a time. */
 	bool		*untimed;
 	uint32_t	functions;
 	uint32_t	losses;
@@ -125,7 +125,7 @@ static void add_level(struct html *html, const struct call *call)
 		levels[call->thread] = call->depth + 1;
 }
 
-/* Record that a call to the function has no time, so the page does not contain it. */
+/* Record that the page lacks a call to the function, because the call has no time. */
 static void add_untimed(struct html *html, uint32_t function)
 {
 	bool *untimed = with_room(html, html->untimed, &html->functions, function,
@@ -482,7 +482,7 @@ static void put_untimed(struct export *export)
 	put_string(export->out, "],\n");
 }
 
-/* Write 1 for each function with counts that are too low, and 0 for each other function. */
+/* Write 1 for each function with counts that are too low, and 0 for all other functions. */
 static void put_partial(struct export *export, uint32_t functions, uint64_t *partial)
 {
 	uint32_t i;

@@ -7,8 +7,8 @@
 #include "packets.h"
 
 /*
- * The exporter's uuids are below 1 << UUID_BITS. Its sequences are below 1 << SEQUENCE_BITS, apart
- * from their two highest bits, unless a trace has very many threads.
+ * The exporter's uuids are below 1 << UUID_BITS. Without their two highest bits, its sequences are
+ * below 1 << SEQUENCE_BITS, unless a trace has very many threads.
  */
 #define UUID_BITS	36
 #define SEQUENCE_BITS	16

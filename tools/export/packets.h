@@ -21,7 +21,7 @@
 
 /**
  * struct packets - packets to compress
- * @machine:	number of the recording for viewers, or 0 for the only one
+ * @machine:	number that identifies the recording in viewers, or 0 if there is only one recording
  * @tracks:	added to the uuid of each track
  * @sequences:	added to the number of each sequence
  * @used:	number of bytes in @packet

@@ -198,7 +198,7 @@ static void put_process(struct export *export, const struct thread *thread, uint
 	put_descriptor(export, sequence, &descriptor);
 }
 
-/* Return a thread's state, set up at its first known time, or NULL if out of memory. */
+/* Return a thread's state, or NULL if out of memory. It begins at the thread's first known time. */
 static struct track *get_track(struct export *export, const struct analysis_thread *thread)
 {
 	struct perfetto *perfetto = export->private;
@@ -376,7 +376,7 @@ static void name_notes(struct export *export, struct event *event, struct track 
 
 /* ---- records ------------------------------------------------------------ */
 
-/* Write the counts since the counts that were written last. */
+/* Write the counts since counts were last written. */
 static void put_counts(struct export *export, const struct analysis_thread *thread,
 		       struct track *track)
 {
@@ -661,7 +661,7 @@ static void perfetto_recorded(void *context, struct analysis_thread *thread,
 	}
 }
 
-/* ---- the whole ---------------------------------------------------------- */
+/* ---- the trace ---------------------------------------------------------- */
 
 static int perfetto_begin(struct export *export)
 {

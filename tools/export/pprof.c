@@ -318,7 +318,7 @@ static void put_function(struct writer *writer, uint32_t number)
 	put_profile(writer, &profile);
 }
 
-/* ---- the whole ---------------------------------------------------------- */
+/* ---- the profile --------------------------------------------------------- */
 
 /* Write the origin of the profile and its missing data. */
 static void put_comments(struct writer *writer)

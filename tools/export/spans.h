@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Keeps the longest periods of threads on and off the CPU. */
+/* Keeps the longest periods that threads spent on and off the CPU. */
 #ifndef SIFIVE_TRACE_SPANS_H
 #define SIFIVE_TRACE_SPANS_H
 

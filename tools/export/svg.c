@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Writes a flame graph as one SVG file: a box for each path of calls, as wide as its weight,
- * on top of its caller. The embedded flame.js zooms and searches.
+ * Writes a flame graph as one SVG file: each path of calls is a box, as wide as the path's weight,
+ * on top of the caller's box. The embedded flame.js zooms and searches.
  */
 #include <inttypes.h>
 #include <stdlib.h>
