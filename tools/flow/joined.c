@@ -7,7 +7,7 @@
 #include "joined.h"
 #include "trace.h"
 
-/* Maximum number of waiting messages per source; records before the oldest are complete. */
+/* Maximum number of waiting messages per source; records before the oldest message are complete. */
 #define WAITING		(3 * TRACE_SETTLE_BRANCHES)
 /* Maximum number of waiting records, over all sources; the flow may never reach some of them. */
 #define RECORDS_MAX	8192

@@ -15,7 +15,7 @@
  * to decode.
  */
 #define REPEATED_MAX	(1ull << 28)
-/* Maximum distance from an emulated instruction to where the kernel returns, in bytes. */
+/* Maximum number of bytes from an emulated instruction to the instruction returned to. */
 #define TRAP_BYTES	4
 /* Maximum number of blocks without a branch while the number of instructions is unknown. */
 #define BLIND_MAX	(1u << 16)
@@ -256,7 +256,7 @@ static enum step go_back(struct walk *walk, bool show, bool call)
 	return go_to_address(walk, show, to);
 }
 
-/* Walk from the end of a block to the next block, which the code must determine, not a message. */
+/* Walk from the end of a block to the next block, which the code, not a message, must determine. */
 static inline enum step infer(struct walk *walk, bool show)
 {
 	struct block *block = walk->block;

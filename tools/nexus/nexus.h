@@ -105,7 +105,7 @@ enum nexus_gap {
 
 /* The message has its own timestamp. */
 #define NEXUS_TIMESTAMP		(1u << 0)
-/* @time is valid: the source has had an absolute timestamp. */
+/* @time is valid: the source has sent an absolute timestamp. */
 #define NEXUS_TIME_KNOWN	(1u << 1)
 /* A sync message: its timestamp is absolute. */
 #define NEXUS_SYNC		(1u << 2)
@@ -182,8 +182,8 @@ struct nexus_layout {
 	uint8_t		shift[2];	/* bit positions of the fixed fields */
 	uint8_t		mask[2];
 	uint8_t		fields;		/* minimum number of variable fields */
-	uint8_t		option;		/* fixed field that selects one more field */
-	uint8_t		option_value;	/* value of that field that selects it; 0xff if none */
+	uint8_t		option;		/* fixed field that announces one more variable field */
+	uint8_t		option_value;	/* value with which it does so; 0xff if none */
 	uint8_t		option_max;	/* maximum defined value of that field */
 };
 

@@ -8,7 +8,7 @@
 #include "../hash.h"
 #include "perfrec.h"
 
-/* Maximum size of all lists. Samples with a list that does not fit have no callers. */
+/* Maximum size of all lists. Samples whose list does not fit have no callers. */
 #define CALLERS_BYTES	(32u << 20)
 
 /* struct callers - all lists; empty if zeroed */

@@ -54,7 +54,7 @@ void perfrec_repeat(struct perfrec *perfrec, uint32_t channels, uint64_t records
 			perfrec->interval[i] = records;
 }
 
-/* Give a stream that has no header the assumed header, with serial number 0. */
+/* Give a stream without a header the assumed header, with serial number 0. */
 static __attribute__((noinline, cold)) void assume_header(struct stream *stream,
 			  const struct perfrec_header *assumed)
 {
@@ -532,7 +532,7 @@ static bool can_follow(const struct store *word)
 	return word->bytes == 4 && word->value == SIFIVE_TRACE_RECORD_MAGIC;
 }
 
-/* Like ends_before(), if @word does not begin a record. */
+/* Like ends_before(), for a @word that does not begin a record. */
 static __attribute__((noinline)) bool
 ends_before_other(struct stream *stream, const struct store *word)
 {

@@ -195,7 +195,7 @@ static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
 #define PERFREC_DELTA_KNOWN	(1u << 2)
 /* Records may be missing before this record; @delta may include their counts. */
 #define PERFREC_AFTER_LOSS	(1u << 3)
-/* The stream has no header, or stores after its header were lost, perhaps those of a newer one. */
+/* The stream has no header, or later stores were lost, perhaps including a newer header. */
 #define PERFREC_STALE		(1u << 4)
 /* @dropped and @waited are valid, because marks precede the record. */
 #define PERFREC_MARKED		(1u << 5)
@@ -215,7 +215,7 @@ static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
  * @type:	enum perfrec_type
  * @flags:	PERFREC_*_KNOWN, PERFREC_AFTER_LOSS, PERFREC_STALE, PERFREC_MARKED,
  *		PERFREC_CALLERS, PERFREC_JUMPED, PERFREC_NAMED, PERFREC_LEAVING
- * @thread:	id of a sample's thread, with PERFREC_NAMED, or 0 if it has no id
+ * @thread:	id of a sample's thread, if PERFREC_NAMED is set; 0 if the thread has no id
  * @addresses:	2 for enter and exit, otherwise 1
  * @counters:	number of counters; header->counters if there is a header
  * @words:	number of the record's stores, including those of a sample's thread and callers
@@ -271,7 +271,7 @@ static inline const struct perfrec_callers *perfrec_callers(const struct perfrec
 	return record->flags & PERFREC_CALLERS ? record->callers : NULL;
 }
 
-/** perfrec_is_mark() - return whether a store begins a mark, if it does not begin a record */
+/** perfrec_is_mark() - return whether a store that does not begin a record begins a mark */
 static inline bool perfrec_is_mark(const struct store *word)
 {
 	return word->bytes == 1 && word->value >= SIFIVE_TRACE_RECORD_WAITED_LONG &&
@@ -279,8 +279,8 @@ static inline bool perfrec_is_mark(const struct store *word)
 }
 
 /**
- * perfrec_is_callers() - return whether a store begins a sample's thread, callers or stack, if it
- * does not begin a record
+ * perfrec_is_callers() - return whether a store that does not begin a record begins a sample's
+ * thread, callers or stack
  */
 static inline bool perfrec_is_callers(const struct store *word)
 {
@@ -377,8 +377,8 @@ struct perfrec *perfrec_new(const struct perfrec_ops *ops, void *context);
  * perfrec_assume() - set the header for records that precede a stream's first header
  * @perfrec:	decoder, before the first word
  * @header:	the header without source, channel and places; it is copied
- * @ring:	set if the trace is a wrapped ring, which may begin within a header. A stream's
- *		first word is then not treated as a record's if it may belong to a header
+ * @ring:	set if the trace is a wrapped ring, which may begin within a header. In that case, a
+ *		stream's first word is not treated as part of a record if it may belong to a header
  *
  * Values that depend on earlier records are unknown until the stream's next header.
  *

@@ -11,7 +11,7 @@
 /* The word that a stream expects next. */
 enum state {
 	BOUNDARY,	/* a record's type or a header's magic */
-	LOST,		/* like BOUNDARY, but after a loss, so other words are skipped */
+	LOST,		/* like BOUNDARY, but after a loss: other words are skipped */
 	MARK,		/* the value of a mark */
 	THREAD,		/* the id of a sample's thread */
 	NAMED,		/* the callers, the stack, or the sample after that id */

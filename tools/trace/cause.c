@@ -21,8 +21,8 @@ uint64_t cause_time(const struct input *input, uint64_t ticks, uint64_t near)
 }
 
 /*
- * Of the times whose low bits are @ticks, set @time to the latest one up to @near; return false if
- * there is none.
+ * Set @time to the latest time up to @near whose low bits are @ticks; return false if there is
+ * none.
  */
 static bool find_before(const struct input *input, uint64_t ticks, uint64_t near, uint64_t *time)
 {

@@ -11,10 +11,10 @@
 #define CAUSE_SIZE	512
 
 /**
- * cause_time() - convert a time in the side-car file, which may have wrapped, to a time of the
+ * cause_time() - convert a time in the side-car file, which may have wrapped, to a time in the
  * trace
  * @ticks:	the time from the side-car file
- * @near:	a time of the trace that is less than half the range of a timestamp away
+ * @near:	a time in the trace that is less than half the range of a timestamp away
  */
 uint64_t cause_time(const struct input *input, uint64_t ticks, uint64_t near);
 

@@ -11,7 +11,7 @@
 
 #include "nexus/nexus.h"
 
-/* Limits for the queue: least and most stores, and most items that are not stores. */
+/* Limits for the queue: minimum and maximum number of stores, and maximum number of other items. */
 #define CLOCKS_AHEAD	2048
 #define CLOCKS_QUEUE	(4 * CLOCKS_AHEAD)
 #define CLOCKS_EVENTS	64
@@ -46,8 +46,8 @@ struct clocks_stretch {
  * @mask:	maximum timestamp
  * @broken:	latest offset at which each source may have lost a timestamp
  * @absolute:	offset of each source's latest absolute timestamp
- * @least:	each source's time at the first of these offsets after its latest absolute
- *		timestamp, or 0 if unknown
+ * @least:	each source's time where it first may have lost a timestamp after its latest
+ *		absolute timestamp, or 0 if unknown
  * @stretch:	the two latest stretches, and a free element for the next stretch
  * @next:	index of the free element; the earliest stretch follows it
  * @latest:	latest time of the items that clocks_unwrap() has checked: @checked_stores in @store and

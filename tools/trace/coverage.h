@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Determines how much of a run a trace covers: its beginning, its end, or all of it. */
+/* Determines which part of a run is in a trace: the beginning, the end, or all of the run. */
 #ifndef SIFIVE_TRACE_COVERAGE_H
 #define SIFIVE_TRACE_COVERAGE_H
 

@@ -281,8 +281,8 @@ ssize_t cut_place(const struct cut *cut, const uint8_t *bytes, size_t length)
 }
 
 /*
- * If the unfinished record lacks at most the upper part of its last count, return the store of its
- * last address, otherwise NULL.
+ * Return the store of the unfinished record's last address if the record is complete, except
+ * perhaps for the upper part of its last count; otherwise return NULL.
  */
 static const struct store *whole_record(const struct stream *stream)
 {
@@ -345,8 +345,8 @@ static void put_header(struct output *out, const struct perfrec_header *header)
 }
 
 /*
- * Write the record as if it were the first after a header: with complete addresses, and with
- * counts since the header or counter values.
+ * Write the record as if it were the first after a header: with complete addresses, and with either
+ * counter values or counts since the header.
  */
 static void put_record(struct output *out, const struct perfrec_record *record)
 {

@@ -128,7 +128,7 @@ static int measure(const struct merge *merge, struct input *in)
 	return -1;
 }
 
-/* Return whether a clock ran as fast as the common clock, allowing for drift and read errors. */
+/* Return whether a clock ran at the common clock's rate, allowing for drift and read errors. */
 static bool runs_evenly(const struct merge *merge, const struct input *in)
 {
 	const struct input *base = merge->base;

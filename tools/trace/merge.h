@@ -16,7 +16,7 @@
 #define NO_SOURCE	0xffu
 #define NS_PER_SEC	1000000000u
 
-/* A clock's @time in ticks, read within @within nanoseconds of CLOCK_MONOTONIC @ns. */
+/* A clock's @time in ticks at CLOCK_MONOTONIC @ns, with an error of up to @within nanoseconds. */
 struct sample {
 	uint64_t time;
 	uint64_t ns;

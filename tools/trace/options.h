@@ -41,7 +41,7 @@ enum options_clock {
  * @tid:	value of --tid, for commands that show threads, or -1 for all threads
  * @strict:	set by --strict, to treat losses as an error
  * @output:	value of -o, or NULL for the default; the option is in each command's own table
- * @path:	path of the trace; if several are merged, its name in messages
+ * @path:	path of the trace; if several are merged, the name of the merged trace in messages
  * @part:	the @parts traces that are merged; @parts is 0 if @path is the only trace
  * @name:	memory for @path if traces are merged
  */
@@ -206,7 +206,7 @@ static inline bool input_is_utc(const struct input *input)
 #define INPUT_UTC_WIDTH	21
 
 /**
- * input_time() - convert a time of the trace to the clock of --clock
+ * input_time() - convert a time in the trace to the clock of --clock
  * @time:	a time in ticks, replaced by nanoseconds since the Epoch with --clock utc
  *
  * Return: the rate of the result, for put_time().

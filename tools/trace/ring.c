@@ -65,8 +65,8 @@ bool ring_begins(const void *data, size_t length,
 
 /**
  * struct chain - a source's messages before its first absolute time
- * @change:	bits changed by all timestamps up to the latest: c_i of ring_times()
- * @known:	mask of the known bits of X of ring_times()
+ * @change:	bits changed by all timestamps up to the latest: c_i in ring_times()
+ * @known:	mask of the known bits of X (see ring_times())
  * @value:	the known bits
  * @begun:	set if a message from the source has been read
  * @ended:	set if messages were lost, so later times cannot be derived from @change
@@ -144,7 +144,7 @@ static void add_change(const struct pass *pass, struct chain *chain,
 
 /*
  * Return the latest time, at most @limit, whose @known bits equal those of @value; if there is
- * none, the latest such time before the clock wrapped.
+ * none, return the latest such time before the clock wrapped.
  */
 static uint64_t latest(uint64_t value, uint64_t known, uint64_t limit,
 		       uint64_t mask)

@@ -22,7 +22,7 @@
  *		SIFIVE_TRACE_SWITCH_BEGIN, and for SIFIVE_TRACE_SWITCH_END if no recorded thread is
  *		running
  * @pc, @page:	the addresses of a SIFIVE_TRACE_SWITCH_FAULT
- * @major:	set for a major fault, if SIFIVE_TRACE_SWITCH_FAULT
+ * @major:	set if @kind is SIFIVE_TRACE_SWITCH_FAULT and the fault is major
  * @stamp:	the record's last store, or the item that shows the loss
  */
 struct trace_switch {

@@ -17,7 +17,7 @@
 /**
  * struct utc - the wall clock of a trace
  * @lack:	why times cannot be converted, and what to do about it, or NULL if they can be
- * @time, @ns:	a time of the trace, and the same time in nanoseconds since the Epoch
+ * @time, @ns:	a time in the trace, and the same time in nanoseconds since the Epoch
  * @mask:	maximum timestamp, with fewer bits if wall-clock times would not fit in 64 bits
  * @margin:	number of ticks before @time that the trace may contain
  * @ticks, @length: @ticks ticks take @length nanoseconds
@@ -26,7 +26,7 @@
  * @within:	maximum error in nanoseconds at START and at STOP, or 0 if unknown
  * @drift:	how much faster the trace's clock is than the wall clock, in parts per million
  * @doubt:	maximum error of @drift
- * @most:	maximum number of ticks between two times of the trace; if there are more, the trace
+ * @most:	maximum number of ticks between two times in the trace; if there are more, the trace
  *		may have wrapped
  */
 struct utc {
@@ -55,7 +55,7 @@ void utc_init(struct utc *utc, const struct meta *meta, uint64_t hz, uint64_t ma
 
 /**
  * utc_time() - convert a time to nanoseconds since the Epoch
- * @ticks:	a time of the trace
+ * @ticks:	a time in the trace
  * @ns:		set to the result
  *
  * Return: false if times cannot be converted, see @lack.
