@@ -40,7 +40,7 @@ struct reader_slot {
  *		for the caller, so the two never use shared data at the same time. It exists from
  *		@started until the end of sifive_reader_free().
  * @lock:	protects @callers, @ended and @cancelled
- * @turn:	signals changes of the members under @lock
+ * @turn:	signals changes of the members that @lock protects
  * @callers:	set during the caller's turn
  * @cancelled:	set to end the thread
  * @messages:	all lines; the latest begins at @latest

@@ -127,7 +127,7 @@ static void open_disassembler(struct annotate_view *view)
 		report("%s", DISASSEMBLER_MISSING);
 }
 
-/* Print lines with the counts that sifive-trace coverage shows. */
+/* Print the view, in which lines may have the counts that sifive-trace coverage shows. */
 static int put_covered(struct annotate_view *view)
 {
 	const struct annotate *annotate = view->annotate;

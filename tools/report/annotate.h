@@ -52,8 +52,7 @@ const char *annotate_sources_line(struct annotate_sources *sources, const char *
  * @function:	the @functions functions to show
  * @named:	set if the user has named the functions; addresses outside functions are shown only
  *		in this case
- * @covered:	if @source_only is set: execution counts of lines, as in the command coverage; or
- *		NULL for none
+ * @covered:	execution counts of lines, as in the coverage command, or NULL for none
  * @sources:	NULL if source text is not shown
  */
 struct annotate_view {

@@ -54,7 +54,7 @@ void annotate_inlined(const struct inlines *inlines, char *text, size_t size)
 	}
 }
 
-/* Sort lines without a file first. */
+/* Put lines without a file first. */
 static int by_line(const void *a, const void *b)
 {
 	const struct annotate_line *one = a, *two = b;

@@ -49,7 +49,7 @@ struct annotated_cost {
 /** annotated_add() - add the cost @more to @sum */
 void annotated_add(struct annotated_cost *sum, const struct annotated_cost *more);
 
-/** annotated_is_timed() - whether a cost's @time is known: at least one timed call is not nested */
+/** annotated_is_timed() - return whether @time is known: at least one timed call is not nested */
 static inline bool annotated_is_timed(const struct annotated_cost *cost)
 {
 	return cost->timed;
@@ -179,7 +179,7 @@ struct annotated_row {
 };
 
 /**
- * annotated_rows() - call @each for all instructions of a function, and other addresses
+ * annotated_rows() - call @each for all instructions of a function, and for its other addresses
  *
  * The rows' costs add up to the function's. Without code, only addresses with costs have rows.
  */

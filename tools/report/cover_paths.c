@@ -33,7 +33,7 @@ static void put_executed(const struct table *table, uint64_t executed)
 	put_count(table, executed);
 }
 
-/* Write a loop's average number of iterations per entry: executions of the loop's first block. */
+/* Write a loop's average number of iterations (executions of its first block) per entry. */
 static void put_iterations(const struct table *table, const struct path *path)
 {
 	const uint64_t times = table->paths->block[*path->block].times;

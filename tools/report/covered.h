@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Counts the executions of source lines, functions and branches that instruction trace shows.
+ * Uses instruction trace to count the executions of source lines, functions and branches.
  *
  * The lines are those that have code according to the program's debug information. gcov's rules
  * apply: a function begins at the line with its name, and its closing brace is not counted.

@@ -328,7 +328,7 @@ static bool has_line(const struct maker *maker, size_t block, uint32_t line)
 	return bsearch(&key, maker->pair, maker->pairs, sizeof(*maker->pair), compare_key);
 }
 
-/* Find all different pairs of a basic block and one of its lines, and sort them. */
+/* Find all distinct pairs of a basic block and one of its lines, and sort the pairs. */
 static void find_pairs(struct maker *maker)
 {
 	size_t i, kept = 0, block = 0;

@@ -66,10 +66,11 @@ struct covered_pair {
  * @latest, @latest_file: name of the source file that was looked up last, as in the debug
  *		information, and its index
  * @part:	the @parts parts of the current function
- * @at, @times, @halfwords: instructions of the function, and the number of times each was executed
- * @name:	1 + the index of the line with its name, or 0 if unknown
- * @first_line:	1 + the indexes of lines of its first instruction: its name's line, and lines
- *		of statements without code
+ * @at, @times, @halfwords: instructions of the function by halfword, how often each was executed,
+ *		and the number of halfwords
+ * @name:	1 + the index of the line with the function's name, or 0 if unknown
+ * @first_line:	1 + the index of each line of the first instruction: the line with the function's
+ *		name, and lines of statements without code
  * @brace:	the function's first row, which belongs to its opening brace
  * @pair:	pairs of a basic block and one of its lines
  */

@@ -41,7 +41,7 @@ const char *graph_certainty(const struct tree *tree, uint32_t node);
 /** graph_counters() - find the counters of --counter; return an exit code */
 int graph_counters(struct graph *graph);
 
-/** graph_finish() - finish the tree, and sort it by @usual */
+/** graph_finish() - finish the tree, and sort it by weight @usual */
 void graph_finish(struct graph *graph, enum tree_weight usual);
 
 /**

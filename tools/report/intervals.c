@@ -43,7 +43,7 @@ struct intervals {
 	uint32_t		rows;
 	struct interval_function *function;
 	uint32_t		functions;
-	uint32_t		running;	/* room in all threads */
+	uint32_t		running;	/* total @room of all threads */
 	struct hash		by_ends;
 	struct hash		by_function;
 	bool			no_memory;

@@ -18,7 +18,7 @@ static bool is_same(const struct covered_function *one, const struct covered_fun
 	return one->file == two->file && one->line == two->line && !strcmp(one->name, two->name);
 }
 
-/* Merge copies of a function, for example from a header. */
+/* Merge copies of a function, for example of one that is defined in a header. */
 static void put_functions(struct output *out, const struct covered *covered, uint32_t file,
 			  struct at *at)
 {

@@ -11,7 +11,7 @@
 /*
  * A function in one or more traces, with its row in each trace. @offset: offset in its object's
  * file; @common: set if that object has functions in the traces being joined; @confidence:
- * confidence that the function's runs differ, or -1 if unknown or without several runs.
+ * confidence that the function's runs differ, or -1 if unknown or if there are not several runs.
  */
 struct pair {
 	char		*name;

@@ -27,7 +27,7 @@
  */
 #define OPENED		1ull
 #define BASE_SHIFT	32
-/* Used instead of a function by lines that have none. */
+/* Replaces the function's number for lines without a function. */
 #define NO_FUNCTION	UINT32_MAX
 
 struct replay {
@@ -135,7 +135,7 @@ static void put_trigger(struct replay *replay, uint64_t time, const char *what)
 	put_format(replay->out, "  * the snapshot's call %s\n", what);
 }
 
-/* Print the lines before @time about the call that triggered the snapshot. */
+/* Print the start and the end of the call that triggered the snapshot, unless later than @time. */
 static void put_triggers(struct replay *replay, uint64_t time)
 {
 	const struct meta_trigger *trigger = &replay->input->meta.trigger;
@@ -206,8 +206,8 @@ static void open_waiting(struct replay *replay)
 
 /*
  * Print the lines of the thread's @depth outermost calls that have not been printed yet. With a
- * threshold, a call's line is printed only when the call, or a line within it, is known to be
- * shown.
+ * threshold, a call's line is printed only once it is known that the call, or a line within it,
+ * must be shown.
  */
 static void open_callers(struct replay *replay, struct analysis_thread *thread,
 			 unsigned int depth)

@@ -124,7 +124,7 @@ struct table {
 	unsigned int		shown;
 	struct line		*line;
 	size_t			lines;
-	bool			any;		/* set if a group has had a line */
+	bool			any;		/* set if a group has lines */
 	struct report_rows	rows;
 	/* Sums over all lines, from which the percentages are computed. */
 	uint64_t		sum[METRICS_MAX];
@@ -174,7 +174,7 @@ static double percent_of(uint64_t value, uint64_t sum)
 	return sum ? 100.0 * (double)value / (double)sum : 0;
 }
 
-/* With a mark, write 100 % with only one decimal, so that it fits the column. */
+/* If there is a mark, write 100 % with only one decimal, so that it fits the column. */
 static void put_share(char *text, uint64_t value, uint64_t sum, bool marked)
 {
 	const double share = percent_of(value, sum);

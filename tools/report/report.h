@@ -153,7 +153,7 @@ uint64_t report_value(const struct profile *profile, size_t row,
 /** report_is_scaled() - return whether a number is an estimate, because its event takes turns */
 bool report_is_scaled(const struct profile *profile, const struct metric *metric);
 
-/** report_is_scaled_count() - return whether a number is followed by the share of its cycles */
+/** report_is_scaled_count() - like report_is_scaled(), but only true for a count */
 bool report_is_scaled_count(const struct profile *profile, const struct metric *metric);
 
 /* Suffix of the name of a column with shares. */
@@ -269,7 +269,7 @@ void report_row_end(struct report_rows *rows);
  * report_json_begin() - write the beginning of the JSON document, with the trace
  * @by:		how rows are grouped: "function", "object", "thread" and others
  *
- * report_json_rows() and the rows follow.
+ * Must be followed by report_json_rows() and the rows.
  */
 void report_json_begin(struct output *out, const char *command, const char *by,
 		       const struct input *input, const struct analysis *analysis);
@@ -281,7 +281,7 @@ void report_json_more(struct output *out, const struct input *input,
 /**
  * report_json_runs() - write how --diff compares the runs; call this instead of report_json_rows()
  * @before:	number of traces from before the change; these traces come first
- * @column:	the column that @confidence refers to, or "" if there is none
+ * @column:	the column to which the confidences refer, or "" if there is none
  */
 void report_json_runs(struct output *out, unsigned int before, const char *column);
 
@@ -344,9 +344,9 @@ int report_diff(const struct report_options *options, struct output *out,
 		const struct report_runs *runs);
 
 /**
- * report_tell_coverage() - report runs that are not completely covered and therefore cannot be
- * compared by totals
- * @input:	the @count traces; if there are two, before and after
+ * report_tell_coverage() - report runs that are not completely covered, whose totals therefore
+ * cannot be compared
+ * @input:	the @count traces; if there are two, the traces before and after the change
  * @out:	if not NULL, also write the coverage of each trace there
  */
 void report_tell_coverage(const struct input * const *input, unsigned int count,

@@ -586,7 +586,7 @@ static bool test_all(struct diff *diff)
 }
 
 /*
- * Sort functions whose change has a confidence before all other functions. Within each group, sort
+ * Put functions whose change has a confidence before all other functions. Within each group, sort
  * by difference, largest first.
  */
 static int sort(struct diff *diff)

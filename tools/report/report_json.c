@@ -103,7 +103,7 @@ static void put_counts(struct output *out, const char *name, const struct count 
 #define PUT_COUNTS(out, name, counts) \
 	put_counts(out, name, counts, sizeof(counts) / sizeof((counts)[0]))
 
-/* Write the contents of the trace, and its missing and damaged parts. */
+/* Describe the contents of the trace, and its missing and damaged parts. */
 static void put_contents(struct output *out, const struct input *input)
 {
 	const struct trace_stats *stats = trace_stats(input->trace);

@@ -22,7 +22,7 @@
  */
 #define TRACER_FUNCTION	"perf_hook_enter"
 
-/* Maximum number of symbols to search backwards for a symbol that contains an address. */
+/* Maximum number of preceding symbols among which to search for one that contains an address. */
 #define NESTING_MAX	8
 
 struct image {
@@ -199,8 +199,8 @@ static void keep_best(struct image *image)
 }
 
 /*
- * libdwfl searches all symbols for each address, which is too slow for traces with many addresses,
- * so sort the functions.
+ * Sort the functions, because libdwfl searches all symbols for each address, which is too slow for
+ * traces with many addresses.
  */
 static void read_functions(struct image *image)
 {
