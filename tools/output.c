@@ -16,8 +16,8 @@
 
 #define BUFFER		(64u << 10)
 /*
- * The buffer has this much spare room, so that text of up to this length can be appended before the
- * check whether the buffer is full.
+ * The buffer has this much spare room, so that text of up to this length can be appended without
+ * first checking whether the buffer is full.
  */
 #define SHORT		64
 
@@ -36,7 +36,7 @@ struct output {
 #define GREEN		"\033[32m"
 #define YELLOW		"\033[33m"
 #define PLAIN		"\033[m"
-/* Minimum shares of numbers in red and in green, as in perf report. */
+/* Minimum shares that are shown in red and in green, as in perf report. */
 #define RED_PERCENT	5.0
 #define GREEN_PERCENT	0.5
 

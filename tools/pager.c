@@ -38,7 +38,7 @@ static void finish(void)
 		;
 }
 
-/* Wait for the pager before ending, so that the shell does not read the terminal meanwhile. */
+/* Wait for the pager before ending: otherwise, the shell would read the terminal, too. */
 static void finish_and_end(int number)
 {
 	finish();

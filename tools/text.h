@@ -37,8 +37,8 @@ size_t text_columns(const char *text);
 size_t text_bytes(const char *text, size_t columns);
 
 /**
- * text_matches() - return whether @text matches @pattern, in which * matches any characters and ?
- * matches one
+ * text_matches() - return whether @text matches @pattern, in which * matches any number of
+ * characters and ? matches one
  *
  * No other character is special, because C++ names contain brackets.
  */

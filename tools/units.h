@@ -26,7 +26,7 @@ const char *units_time(char *text, uint64_t ticks, uint64_t hz);
 /** units_unit() - return nanoseconds per unit "s", "ms", "us" or "ns", 0 for any other text */
 uint64_t units_unit(const char *text);
 
-/** units_parse() - parse "5us" as nanoseconds; false unless it is a time greater than 0 */
+/** units_parse() - parse "5us" as nanoseconds; return false unless it is a time greater than 0 */
 bool units_parse(const char *text, uint64_t *ns);
 
 /**

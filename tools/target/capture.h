@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Captures in the command's own session, in which the kernel samples a program or everything that
- * runs. Also saves captures to files, including captures from other sessions.
+ * Handles captures in the command's own session, in which the kernel samples a program or
+ * everything that runs. Also saves captures to files, including captures from other sessions.
  */
 #ifndef SIFIVE_TRACE_CAPTURE_H
 #define SIFIVE_TRACE_CAPTURE_H
@@ -16,7 +16,7 @@
 #include "trigger.h"
 
 /**
- * capture_begin() - take hardware and counters for sampling
+ * capture_begin() - acquire the hardware and the counters for sampling
  * @device:	the session; needs perf_device_close(), even after an error
  * @setup:	settings, in which the counters are filled in. Everything that runs is sampled if
  *		sampling.flags has SIFIVE_TRACE_SAMPLING_ALL, otherwise only the process that calls
@@ -207,7 +207,7 @@ int capture_peek(int fd, const char *path, const char *output, const struct capt
 /** capture_name_call() - write the call that triggered the last snapshot into its side-car files */
 void capture_name_call(const char *output, uint32_t sinks, const struct trigger_hit *hit);
 
-/** capture_name_part() - write to the side-car files which calls were recorded; return 0 or -1 */
+/** capture_name_part() - name the recorded calls in the side-car files; return 0 or -1 */
 int capture_name_part(const char *output, uint32_t sinks, const struct meta_part *part);
 
 #endif /* SIFIVE_TRACE_CAPTURE_H */

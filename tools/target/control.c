@@ -38,7 +38,7 @@
  */
 #define STATE		DIRECTORY "/state"
 
-/* Maximum waiting time of stop, in units of 10 ms. */
+/* Maximum time that the stop command waits, in units of 10 ms. */
 #define STOP_STEPS	1000
 
 /**

@@ -57,7 +57,7 @@ struct drain_sink {
  * @capture:	number of the capture, from sifive_trace_status.capture
  * @pid:	process that must hold the session, or 0 for any
  * @live:	set while the capture is running
- * @looks:	number of checks before the capture ran
+ * @looks:	number of times that the capture was checked before it ran
  * @most:	maximum total size, or 0 if no limit
  * @piece_size:	maximum size of a piece, or 0 if no limit
  * @piece_time:	maximum duration of a piece in nanoseconds, or 0 if no limit
@@ -69,7 +69,7 @@ struct drain_sink {
  *		still be read
  * @quiet:	whether to print only errors and losses
  * @progress:	set to show a progress line on the terminal
- * @shown:	time at which the line was last shown
+ * @shown:	time at which the progress line was last shown
  * @shown_bytes: number of bytes read at @shown
  * @room:	times during which the buffer had no room
  */
@@ -136,7 +136,7 @@ const struct timespec *drain_event(const struct drain *drain, struct pollfd *eve
 void drain_copy(struct drain *drain);
 
 /**
- * drain_look() - add losses since the last call to the lists of gaps; @last is set in the final
+ * drain_look() - add to the lists of gaps the losses since the last call; @last is set in the final
  * call
  */
 void drain_look(struct drain *drain, bool last);

@@ -76,7 +76,7 @@ bool elf_exported(const struct elf *elf,
 		  void *argument);
 
 /**
- * elf_range() - find the file offset of the code from @start to before @end
+ * elf_range() - find the file offset of the code from @start to @end, exclusive
  * @offset:	set to the offset of @start, which may be beyond the bytes that were read
  *
  * Return: false if no segment contains all of it.

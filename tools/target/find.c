@@ -148,7 +148,7 @@ static bool is_loop(const struct search *s, const struct instruction *instructio
 	       instruction->target == s->whole[0].start;
 }
 
-/* Find the exits of a part of the function, and set @loops. Return -1 for too many exits. */
+/* Find the exits of a part of the function, and set @loops. Return -1 if there are too many. */
 static int find_exits(struct search *s, const struct meta_part *part, const struct elf *elf,
 		      struct found *found)
 {

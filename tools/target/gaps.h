@@ -79,7 +79,7 @@ bool gaps_room(struct gaps_room *room, const struct sifive_trace_status *status,
 /**
  * gaps_write() - write a sink's list as the member "missing" of an object, preceded by a comma;
  * write nothing if the list is empty
- * @sink:	contains the clock from which times are converted to ticks
+ * @sink:	state of the sink, which relates its clock in ticks to CLOCK_MONOTONIC
  * @hz:		ticks per second
  * @width:	width of a timestamp in bits
  */

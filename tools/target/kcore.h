@@ -57,7 +57,7 @@ int kcore_hold(void);
 void kcore_copy(struct kcore *kcore);
 
 /**
- * kcore_check() - remove from the copy the code that the kernel has since changed, and report that
+ * kcore_check() - remove from the copy the code that the kernel has since changed, and report it
  *
  * Code that was changed and changed back is not detected.
  */

@@ -18,7 +18,7 @@ struct perf_event_header;
 
 /**
  * struct names - threads with their names
- * @all:	set to keep all threads, clear to keep those in processes added by names_add()
+ * @all:	set to keep all threads, clear to keep only those in processes added by names_add()
  * @children:	if @all is clear, set to also keep the threads of these processes' children
  * @thread:	the @count threads, in order of appearance
  * @index:	index of @thread by id

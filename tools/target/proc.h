@@ -40,7 +40,7 @@ bool proc_stat(pid_t pid, pid_t *parent, uint64_t *began);
  * proc_status() - read a field of /proc/PID/status
  * @id:		a process or a thread
  * @name:	the field's name
- * @text:	set to the field's value, cut to @size with its NUL
+ * @text:	set to the field's value, truncated to @size bytes including the NUL
  *
  * Return: false if the process has ended, or the file lacks the field.
  */

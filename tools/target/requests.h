@@ -15,7 +15,7 @@
  * @deaf:	set if poll() would return an error immediately, for example because another user's
  *		capture is still in memory
  * @seen:	number of requests of the current capture that were handled
- * @trigger:	statistics, in which each request is a function call that triggers a snapshot
+ * @trigger:	statistics, which count each request as a function call that triggers a snapshot
  */
 struct requests {
 	int		fd;

@@ -16,7 +16,7 @@
 #include "select.h"
 
 /**
- * struct selection - state of writing a filter file
+ * struct selection - state while a filter file is being written
  * @kind:	keyword at the beginning of each line
  * @option:	option that selects the functions, for error messages, or NULL if the option has
  *		several patterns

@@ -30,7 +30,7 @@ int select_functions(const struct program *program, const char * const *pattern,
 int select_copy(const char *from, char *path);
 
 /**
- * select_part() - add the functions of @from and @to, and the depth
+ * select_part() - add the functions that match @part's from and to, and its depth
  * @program:	the program, whose objects are searched
  * @path:	the filter file
  *

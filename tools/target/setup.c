@@ -35,7 +35,7 @@ void setup_init(struct setup *setup)
 	setup->turn_us = PERF_TURN_US;
 }
 
-/* Parse a number followed by one of @units, each with its factor. */
+/* Parse a number followed by one of @units; @factor contains the factor of each unit. */
 static bool parse_amount(const char *text, const char * const *units,
 			 const uint64_t *factor, size_t count, uint64_t *result)
 {

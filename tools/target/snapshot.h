@@ -15,7 +15,7 @@ void snapshot_take_signal(void);
  */
 void snapshot_return_signal(void);
 
-/** snapshot_allow() - remove SIGUSR2 from the signal mask for a wait */
+/** snapshot_allow() - remove SIGUSR2 from the signal mask to be used during a wait */
 void snapshot_allow(sigset_t *mask);
 
 /** snapshot_requested() - return whether SIGUSR2 has arrived since the last call */

@@ -50,7 +50,7 @@ static int set_function(struct trigger *trigger, const char *value, const char *
 	return trigger->function ? EXIT_OK : usage_error("out of memory");
 }
 
-/* Return whether @value is perf's notation for a watchpoint, not function mem with a number. */
+/* Return whether @value is perf's notation for a watchpoint, not the function mem with a number. */
 static bool is_watchpoint(const char *value)
 {
 	const char *address = value + strlen("mem:");
