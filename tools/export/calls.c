@@ -12,8 +12,8 @@
 #include "counters.h"
 
 /*
- * The maximum length of a call in a class is about four times that in the previous class; the last
- * class contains points.
+ * The maximum length of the calls in a class is about four times that of the previous class. The
+ * last class contains points.
  */
 #define CLASSES		34
 #define POINTS		(CLASSES - 1)

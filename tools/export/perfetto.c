@@ -70,8 +70,8 @@
  * @counters:	number of counters of calls that have a track
  * @counted:	number of counters of records among calls that have a track
  * @notes:	number of annotation names that have been written
- * @name:	event names that have been written, at the index given by their
- *		number
+ * @name:	numbers of event names that have been written, each at its remainder
+ *		modulo NAMES_KEPT
  * @pending:	counts since the latest packet of each counter, by column
  * @ticks:	times on and off the CPU in the packets already written for the thread
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Names the contents of records. Event names are perf's. */
+/* Provides names for the contents of records. Event names are perf's. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -86,8 +86,8 @@ struct annotated_entry {
 };
 
 /**
- * struct annotated_function - a function with costs, or addresses of an object outside all
- * functions
+ * struct annotated_function - a function with costs, or the addresses in an object that are outside
+ * all functions
  * @name:	name of the function, or of the object
  * @known:	set for a function; it begins at @start
  * @object, @file, @line: location of the function; NULL and 0 if unknown

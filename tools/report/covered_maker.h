@@ -69,8 +69,8 @@ struct covered_pair {
  * @at, @times, @halfwords: instructions of the function by halfword, how often each was executed,
  *		and the number of halfwords
  * @name:	1 + the index of the line with the function's name, or 0 if unknown
- * @first_line:	1 + the index of each line of the first instruction: the line with the function's
- *		name, and lines of statements without code
+ * @first_line:	1 + the index of each line of the function's first instruction: the line with the
+ *		function's name, and lines of statements without code
  * @brace:	the function's first row, which belongs to its opening brace
  * @pair:	pairs of a basic block and one of its lines
  */

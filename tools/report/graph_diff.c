@@ -32,7 +32,7 @@ struct path {
 	double		change;
 };
 
-/* A number that each path has. @weight: its weight in each tree; -1 if the counter is missing. */
+/* A number of each path. @weight: its weight number in each tree; -1 if the counter is missing. */
 struct column {
 	struct metric	metric;
 	int		weight[2];

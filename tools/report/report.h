@@ -254,7 +254,7 @@ void report_put_column(struct output *out, const struct metric *metric,
 		       const char *what);
 
 /**
- * report_row_begin() - begin a row; then write its columns in order, and call report_row_end()
+ * report_row_begin() - begin a row, to be followed by its columns in order and report_row_end()
  * @name:	the function, or what @rows->what names
  */
 void report_row_begin(struct report_rows *rows, const char *name);

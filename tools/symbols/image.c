@@ -30,7 +30,7 @@ struct image {
 	Dwfl_Module		*module;
 	Dwfl_Callbacks		callbacks;
 	char			*debug_path;
-	struct image_function	*function;	/* functions by start, one for each start */
+	struct image_function	*function;	/* sorted by start, one for each start */
 	size_t			functions;
 	size_t			room;
 	/* The range of the executable segments. */

@@ -44,7 +44,7 @@ struct search {
 	char		*word;
 };
 
-/* Compare a name with the requested name, and copy the name if no earlier name was as similar. */
+/* Compare a name with the requested name; keep a copy if it is the most similar name so far. */
 static void try_nearest(struct search *s, const char *name)
 {
 	struct nearest nearest = s->nearest;

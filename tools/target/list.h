@@ -6,7 +6,7 @@
 #include "../cli.h"
 
 /**
- * list_names() - add the events that this machine can currently count, or all events if unknown
+ * list_names() - add the events that this machine can currently count, or all if these are unknown
  */
 void list_names(cli_add *add, void *context);
 

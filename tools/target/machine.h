@@ -49,7 +49,7 @@ void machine_pass_on(void);
 /** machine_device() - return the path of the trace device */
 const char *machine_device(void);
 
-/** machine_side_car() - return whether to write side-car files: unless SIFIVE_TRACE_META=0 */
+/** machine_side_car() - return whether to write side-car files: true unless SIFIVE_TRACE_META=0 */
 bool machine_side_car(void);
 
 /**

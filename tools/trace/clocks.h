@@ -46,7 +46,7 @@ struct clocks_stretch {
  * @mask:	maximum timestamp
  * @broken:	latest offset at which each source may have lost a timestamp
  * @absolute:	offset of each source's latest absolute timestamp
- * @least:	each source's time where it first may have lost a timestamp after its latest
+ * @least:	each source's time at the first possible loss of a timestamp since its latest
  *		absolute timestamp, or 0 if unknown
  * @stretch:	the two latest stretches, and a free element for the next stretch
  * @next:	index of the free element; the earliest stretch follows it

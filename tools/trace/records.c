@@ -46,9 +46,9 @@ static void on_header(void *context, const struct perfrec_header *header)
 }
 
 /*
- * Complete records of this channel on other sources. After a thread has migrated, its last record
- * on the previous source waits for one more word from that source. That word may not arrive until
- * the thread migrates back.
+ * Complete the records of this channel on other sources. After a thread has migrated, its last
+ * record on the previous source waits for one more word from that source. That word may not arrive
+ * until the thread migrates back.
  */
 static void settle_others(struct trace *trace,
 			  const struct perfrec_record *record)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Names the system calls of riscv64. */
+/* Provides the names of riscv64's system calls. */
 #ifndef SIFIVE_TRACE_SYSCALL_NAMES_H
 #define SIFIVE_TRACE_SYSCALL_NAMES_H
 
