@@ -39,8 +39,8 @@
  * from each source.
  *
  * The session ends when its open file has no reference left, neither a descriptor nor a mapping.
- * The capture remains readable until the next CONFIG, through the session's own file, and
- * through files opened by the effective user who called CONFIG or with CAP_PERFMON or
+ * The capture remains readable until the next CONFIG, through the session's own file, and through
+ * files that were opened with the effective user id of CONFIG's caller, or with CAP_PERFMON or
  * CAP_SYS_ADMIN. On other files, read() and lseek(SEEK_END) fail with EPERM, poll() returns
  * POLLERR, and STATUS, SINK and ENCODER hide everything that depends on the captured data.
  *
@@ -231,14 +231,14 @@ struct sifive_trace_encoder {
  * @channels:	in: bit n set: stimulus register n produces messages; 0 only if an
  *		instruction mode is set. On an encoder with
  *		SIFIVE_TRACE_ENCODER_TS_CHANNELS, bits 16-31 are channels 0-15 with a
- *		timestamp: c | c << 16 suits any encoder, for channels c below 16
+ *		timestamp: for a mask c of channels below 16, c | c << 16 suits any encoder
  * @sinks:	out: number of sinks of the capture
  * @buffer:	in: bytes for each SBA sink, rounded up to the sink word; 0 for SRAM.
  *		out: size of the smallest sink
  * @encoders:	in: bit n set: encoder n is part of the capture; 0 = all usable encoders. out:
  *		the encoders that are part of the capture
- * @watermark:	in: unread bytes that make a running capture readable for poll();
- *		0 = readable only when it has stopped or is full, or, with
+ * @watermark:	in: number of unread bytes at which poll() reports a running capture as
+ *		readable; 0 = only when it has stopped or is full, or, with
  *		SIFIVE_TRACE_CONFIG_DRAIN, at the first byte
  * @instruction: in: instruction trace
  *
@@ -278,12 +278,12 @@ struct sifive_trace_config {
 #define SIFIVE_TRACE_CONFIG_DRAIN	(1u << 3)
 /*
  * Make stores wait for a slow reader: while a sink has no room, a program's store to a stimulus
- * page sleeps in its page fault until there is room, the capture stops or the session ends.
- * Signals are handled during the wait. Records that the kernel writes do not wait, but count as
- * lost. If no file reads the sink, stores wait for only 5 seconds; then they continue, and the
- * bytes that they overwrite count as lost. A system call that accesses a page whose stores wait
- * gets EFAULT. Bytes are lost if more than three quarters of the buffer are written before the
- * driver detects that there is no room. EINVAL: without SIFIVE_TRACE_CONFIG_DRAIN, with
+ * page sleeps in its page fault until there is room, the capture stops or the session ends. Signals
+ * are handled during the wait. Records that the kernel writes do not wait, but count as lost. If no
+ * file reads the sink, stores wait for only 5 seconds; then they continue, and the bytes that they
+ * overwrite count as lost. A system call that accesses a stimulus page while stores to it wait
+ * fails with EFAULT. Bytes are lost if more than three quarters of the buffer are written before
+ * the driver detects that there is no room. EINVAL: without SIFIVE_TRACE_CONFIG_DRAIN, with
  * SIFIVE_TRACE_CONFIG_OVERFLOW, or with a buffer of less than 65536 bytes.
  */
 #define SIFIVE_TRACE_CONFIG_WAIT	(1u << 4)
@@ -307,7 +307,7 @@ struct sifive_trace_config {
  *		n hpmcounter n
  * @info:	out: SBI counter_info: SIFIVE_TRACE_COUNTER_CSR (0 if there is none) and
  *		SIFIVE_TRACE_COUNTER_WIDTH (width - 1)
- * @turn:	in: 0. out: 0 if always counted, otherwise the turn that counts it, from 1
+ * @turn:	in: 0. out: 0 if always counted, otherwise the number, from 1, of its turn
  *
  * Firmware's events (type 15) have no CSR and no @flags, and @counter is a number that no other
  * counter has. Only the kernel can read them, so only records from SAMPLING contain their counts.
@@ -326,10 +326,10 @@ struct sifive_trace_event {
 #define SIFIVE_TRACE_EVENT_NO_USER	(1u << 0)
 #define SIFIVE_TRACE_EVENT_NO_KERNEL	(1u << 1)
 /*
- * For COUNTERS: a later SAMPLING will sample on this event, with the same other flags. The event
- * uses none of the session's counters; the kernel's records contain the count of the interrupting
- * counter. Programs cannot read that count: @counter is not the number of one of these counters,
- * and @info has no CSR. SAMPLING by another event, or by time, then fails with EINVAL.
+ * For COUNTERS: a later SAMPLING will sample on this event, with the same flags except this one.
+ * The event uses none of the session's counters; the kernel's records contain the count of the
+ * interrupting counter. Programs cannot read that count: @counter is not one of the session's
+ * counters, and @info has no CSR. SAMPLING by another event, or by time, then fails with EINVAL.
  */
 #define SIFIVE_TRACE_EVENT_OF_SAMPLES	(1u << 2)
 
@@ -419,7 +419,7 @@ struct sifive_trace_thread {
  * struct sifive_trace_sampling - records written by the kernel
  * @size:	in: sizeof(struct sifive_trace_sampling)
  * @flags:	in: SIFIVE_TRACE_SAMPLING_*
- * @channel:	in: stimulus register only for these records, one of CONFIG's
+ * @channel:	in: stimulus register that only these records may use, one of CONFIG's @channels
  * @count_type:	in: SIFIVE_TRACE_SAMPLING_RAW, _DELTA or _XOR
  * @interval:	in: nanoseconds of running time between records; smaller values are raised to
  *		100000; 0 = sample on @period, or not at all if @period is also 0. out: the interval
@@ -430,19 +430,19 @@ struct sifive_trace_thread {
  *
  * SIFIVE_TRACE_IOC_SAMPLING. Needs a CONFIG and COUNTERS by the same session, and CAP_PERFMON or
  * CAP_SYS_ADMIN. Replaces the previous setting, which is kept after an error; a later successful
- * COUNTERS clears it. From START to STOP the kernel interrupts the threads, including new ones, of
- * the process that called START or of those that START names and, with _CHILDREN, of processes that
- * these create. It writes an ISR record with the user-mode pc and the session's counters to the
- * interrupted hart's encoder. execve() ends the sampling of the calling process, even of a child,
- * unless SIFIVE_TRACE_SAMPLING_EXEC is set; inside execve() a thread has no user-mode pc, and only
- * _KERNEL samples it. START writes a header to each encoder. With SIFIVE_TRACE_COUNTERS_PER_THREAD
- * each record adds to the stream's counts what the thread has counted since its last record, or
- * since START, whether or not the thread has joined. With more than SIFIVE_TRACE_THREADS threads at
- * a time (with _ALL or _CHILDREN all threads of the machine count), records are lost; STATUS counts
- * them. @event counts in the kernel regardless of kernel.perf_event_paranoid, as with COUNTERS. A
- * thread created while START enumerates threads may be missed. perf drops interrupts above the rate
- * of kernel.perf_event_max_sample_rate or the CPU time of kernel.perf_cpu_time_max_percent; these
- * write no record and are not counted as lost.
+ * COUNTERS clears it. From START to STOP the kernel interrupts all threads, including new ones, of
+ * the processes that START names, or of its caller if it names none; with _CHILDREN, also the
+ * threads of their new children. It writes an ISR record with the user-mode pc and the session's
+ * counters to the interrupted hart's encoder. Unless SIFIVE_TRACE_SAMPLING_EXEC is set, execve()
+ * ends the sampling of its caller, even of a child; a thread inside execve() has no user-mode pc,
+ * and is sampled only with _KERNEL. START writes a header to each encoder. With
+ * SIFIVE_TRACE_COUNTERS_PER_THREAD each record adds to the stream's counts what the thread has
+ * counted since its last record, or since START, whether or not the thread has joined. With more
+ * than SIFIVE_TRACE_THREADS threads at a time (with _ALL or _CHILDREN all threads of the machine
+ * count), records are lost; STATUS counts them. @event counts in the kernel regardless of
+ * kernel.perf_event_paranoid, as with COUNTERS. perf drops interrupts that exceed the rate
+ * kernel.perf_event_max_sample_rate or the share of CPU time kernel.perf_cpu_time_max_percent;
+ * dropped interrupts write no record and do not count as lost.
  *
  * EINVAL: channel not in CONFIG, malformed event, or COUNTERS has reserved another event for
  * sampling. EPERM: capability missing. EOPNOTSUPP: @period without SIFIVE_TRACE_INFO_OVERFLOW, or
@@ -470,20 +470,20 @@ struct sifive_trace_sampling {
 #define SIFIVE_TRACE_SAMPLING_ALL	(1u << 0)
 /* One header for the whole capture: only a START that rewinds writes one. */
 #define SIFIVE_TRACE_SAMPLING_ONE_HEADER (1u << 1)
-/* Continue across execve() of the process. */
+/* Continue to sample a process after it calls execve(). */
 #define SIFIVE_TRACE_SAMPLING_EXEC	(1u << 2)
 /* Repeat the header, for readers of wrapped rings. EINVAL: not _XOR, or _ONE_HEADER is set. */
 #define SIFIVE_TRACE_SAMPLING_HEADERS	(1u << 3)
 /*
- * _CALLERS: before each sample, write its callers: the return-address register, then the return
- * addresses in the frames that frame pointers link, at most SIFIVE_TRACE_CALLERS_MAX in all; for a
- * 32-bit process on a 64-bit kernel, only the register. _STACK: write registers and this much of
- * the stack, as far as it is in memory: a multiple of 8 up to SIFIVE_TRACE_STACK_MAX. EINVAL: both.
+ * _CALLERS: before each sample, write its callers: the return-address register, then return
+ * addresses found through frame pointers, at most SIFIVE_TRACE_CALLERS_MAX in all; for a 32-bit
+ * process on a 64-bit kernel, only the register. _STACK: write registers and this many bytes of the
+ * stack, a multiple of 8 up to SIFIVE_TRACE_STACK_MAX, as far as they are in memory. EINVAL: both.
  */
 #define SIFIVE_TRACE_SAMPLING_CALLERS	(1u << 4)
 /* With _CALLERS or _STACK: kernel samples begin with kernel functions. Cleared under lockdown. */
 #define SIFIVE_TRACE_SAMPLING_KERNEL	(1u << 5)
-#define SIFIVE_TRACE_SAMPLING_THREADS	(1u << 6) /* write its thread before each sample */
+#define SIFIVE_TRACE_SAMPLING_THREADS	(1u << 6) /* before each sample, write its thread */
 /* Also sample the processes that sampled processes create from now on, and their descendants. */
 #define SIFIVE_TRACE_SAMPLING_CHILDREN	(1u << 7)
 #define SIFIVE_TRACE_SAMPLING_STACK(bytes) ((__u32)(bytes) << 16)
@@ -496,7 +496,7 @@ struct sifive_trace_sampling {
  * @flags:	in: 0
  * @event:	in: the event; not changed
  * @counters:	out: bit n set: on the calling CPU, counter n can count the event and is
- *		free. A firmware event sets only bit 31, if a counter of firmware is free
+ *		free. For a firmware event only bit 31 can be set: firmware has a free counter
  * @readable:	out: bit n set: firmware delegates counter n on that CPU; 0 for a firmware event
  * @known:	out: bit n set: counter n exists on that CPU; 0 for a firmware event
  * @reserved:	in: 0
@@ -619,7 +619,7 @@ struct sifive_trace_status {
 #define SIFIVE_TRACE_STATUS_CHANGED	(1u << 6)
 /* Bytes of a drained sink were overwritten before they were read. */
 #define SIFIVE_TRACE_STATUS_GAP		(1u << 7)
-/* More bytes were lost than counted, because the ring was overwritten more than once. */
+/* More bytes were lost than were counted, because the ring was overwritten more than once. */
 #define SIFIVE_TRACE_STATUS_GAP_MORE	(1u << 8)
 /* A sink has no room: stores wait for its reader, or records are dropped. */
 #define SIFIVE_TRACE_STATUS_WAITING	(1u << 9)
@@ -645,8 +645,8 @@ struct sifive_trace_status {
  *		@gap_end are 0 without SIFIVE_TRACE_CONFIG_DRAIN
  * @gaps:	out: number of times that bytes were overwritten before they were read
  * @lost:	out: number of overwritten bytes; a lower bound with SIFIVE_TRACE_STATUS_GAP_MORE
- * @gap_offset:	out: number of bytes that read() had returned before the last gap; Error
- *		messages follow
+ * @gap_offset:	out: number of bytes that read() had returned before the last gap; the gap's Error
+ *		messages follow these bytes
  * @gap_begin:	out: lower bound on the time at which the last gap's bytes were written, in
  *		nanoseconds of CLOCK_MONOTONIC
  * @gap_end:	out: upper bound on that time
@@ -694,13 +694,13 @@ struct sifive_trace_sink {
  * struct sifive_trace_start - argument of START
  * @size:	in: sizeof(struct sifive_trace_start), or less if all omitted members are 0
  * @flags:	in: SIFIVE_TRACE_START_*
- * @processes:	in: address of @count process ids, each an __s32: SAMPLING, SWITCHES and instruction
- *		trace record their threads, including new ones; 0 = the caller's. While a capture
- *		runs or is paused, the ids are only checked. out: ids without a process become 0
+ * @processes:	in: address of @count ids, each an __s32, of the processes that SAMPLING, SWITCHES
+ *		and instruction trace record; 0 = the caller. While a capture runs or is paused,
+ *		the ids are only checked. out: ids without a process become 0
  * @count:	in: number of ids, at most SIFIVE_TRACE_MAX_PROCESSES, or 0 if @processes is 0
  * @reserved:	in: 0
  *
- * Threads created while START enumerates them may be missed. Errors: those of struct
+ * Threads created while START enumerates threads may be missed. Errors: those of struct
  * sifive_trace_run. With @processes also ESRCH: none of them exists. EINVAL: too many; ON_EXEC is
  * set; an id is negative, repeated or a kernel thread's. EPERM: capability missing. EFAULT.
  */
@@ -725,17 +725,17 @@ struct sifive_trace_start {
  * ENOSPC: START of a full capture. EBUSY: START while the system is suspending, or no counter is
  * free for SAMPLING. EPERM, EOPNOTSUPP, ENOMEM: START cannot sample, see SAMPLING; the capture is
  * then stopped. ESTALE: captured data was lost during system sleep; call START with REWIND, or
- * CONFIG. ETIMEDOUT: a component did not respond. EIO: a register did not accept a value, or a
+ * call CONFIG. ETIMEDOUT: a component did not respond. EIO: a register did not accept a value, or a
  * component reported a sink error (STATUS names it). A failed START may have rewound the capture.
  * After a STOP that fails, the capture has stopped, and the data in the sinks is readable.
  *
  * PAUSE, on any descriptor open for writing, stops a running capture without involving its program:
- * stores are dropped until PAUSE with SIFIVE_TRACE_PAUSE_END. Because records were cut and dropped,
- * the capture then continues with an Error message from each encoder (TCODE 8, ETYPE 0, ECODE
- * 0x20), followed by the absolute timestamps of a START. Repeating either call has no effect. START
- * also ends the pause; so do STOP and the end of the session. For a file that drains the capture, a
- * pause is not the end of the capture. PAUSE needs CAP_PERFMON or CAP_SYS_ADMIN, except in the
- * process that called CONFIG.
+ * stores are dropped until PAUSE with SIFIVE_TRACE_PAUSE_END. Because records were cut off or
+ * dropped, the capture then continues with an Error message from each encoder (TCODE 8, ETYPE 0,
+ * ECODE 0x20), followed by the absolute timestamps of a START. Repeating either call has no effect.
+ * START also ends the pause; so do STOP and the end of the session. For a file that drains the
+ * capture, a pause is not the end of the capture. PAUSE needs CAP_PERFMON or CAP_SYS_ADMIN, except
+ * in the process that called CONFIG.
  *
  * ENXIO: no capture is running. EPERM: another process's session, and capability missing.
  * EOPNOTSUPP: the sink is SRAM. ENOSPC: at the end of a pause, there is no room for the Error

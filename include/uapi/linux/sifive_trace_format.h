@@ -29,7 +29,7 @@
  */
 #define SIFIVE_TRACE_SWITCH_BEGIN		0x00	/* the previous thread is unknown */
 #define SIFIVE_TRACE_SWITCH_IN			0x01
-#define SIFIVE_TRACE_SWITCH_WOKEN		0x02	/* any thread: it waits for a CPU */
+#define SIFIVE_TRACE_SWITCH_WOKEN		0x02	/* another thread was woken */
 #define SIFIVE_TRACE_SWITCH_CALL		0x03	/* the running thread makes a system call */
 #define SIFIVE_TRACE_SWITCH_RETURN		0x04	/* its system call returns */
 #define SIFIVE_TRACE_SWITCH_FAULT		0x05	/* the running thread took a page fault */
@@ -57,11 +57,11 @@
 #define SIFIVE_TRACE_EVENT_TURNS	14	/* not SBI's: several events that take turns */
 #define SIFIVE_TRACE_EVENT_FIRMWARE	15
 
-/* Codes of general events: cycles, as in SBI; the trace timestamp as a counter. */
+/* Codes of general events: cycles (the SBI code), and the trace timestamp as a counter. */
 #define SIFIVE_TRACE_EVENT_CYCLES	1
 #define SIFIVE_TRACE_EVENT_TIMESTAMP	0x80
 
-/* Bits in a counter's info: CSR number, or 0 if the counter has no CSR; width - 1. */
+/* Bits in a counter's info: the CSR number (0 if there is no CSR), and the width - 1. */
 #define SIFIVE_TRACE_COUNTER_CSR	0x00000fff
 #define SIFIVE_TRACE_COUNTER_WIDTH	0x0003f000
 #define SIFIVE_TRACE_COUNTER_WIDTH_SHIFT 12
@@ -123,7 +123,7 @@
 #define SIFIVE_TRACE_TURNS_MAX		16
 #define SIFIVE_TRACE_TURN_BITS		4
 #define SIFIVE_TRACE_ROUND_BITS		8
-/* Minimum width of a counter with turns, and the longest turn that it allows, in microseconds. */
+/* Minimum width of a counter with turns. Longest turn, in microseconds, that this width allows. */
 #define SIFIVE_TRACE_TURNS_WIDTH	40
 #define SIFIVE_TRACE_TURN_LONGEST	50000
 

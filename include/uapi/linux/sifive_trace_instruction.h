@@ -33,17 +33,17 @@
  *		reader begins at a Sync message
  * @sync_bytes:	in: teSyncMaxInst: a Sync message after 2^(n + 5) bytes of instructions, n
  *		from 0 to 5, or SIFIVE_TRACE_INSTRUCTION_NO_SYNC
- * @timestamps:	in: tsBranch: which messages of branches carry a timestamp: 0 only Sync messages, 1
- *		also indirect branches, exceptions and interrupts, 3 all, 2 as described in the
- *		encoder's manual; 0 with SIFIVE_TRACE_CONFIG_NO_TIMESTAMP
+ * @timestamps:	in: tsBranch: which branch trace messages have a timestamp: 0 only Sync messages, 1
+ *		also those for indirect branches, exceptions and interrupts, 3 all, 2 as described
+ *		in the encoder's manual; must be 0 with SIFIVE_TRACE_CONFIG_NO_TIMESTAMP
  * @reserved:	in: 0
  *
  * A member of struct sifive_trace_config. Threads of the process that calls START are traced,
  * including new ones. When such a thread is switched in on a hart of the capture, the driver turns
  * teTracing off and on, so that the encoder sends a Sync message and does not omit returns of
- * earlier calls. Then it stores two ids to stimulus register SIFIVE_TRACE_INSTRUCTION_OWNER, each
- * as SIFIVE_TRACE_INSTRUCTION_PROCESS, which produces two Ownership messages (TCODE 2): the id of
- * the thread that is being switched out, or 0 if that thread is not traced, and the id of the
+ * earlier calls. Then it stores two ids, each encoded by SIFIVE_TRACE_INSTRUCTION_PROCESS(), to
+ * register SIFIVE_TRACE_INSTRUCTION_OWNER, which produces two Ownership messages (TCODE 2): the id
+ * of the thread that is being switched out, or 0 if that thread is not traced, and the id of the
  * thread that is being switched in. The first thread executes the part's instructions up to the end
  * of the kernel's function __switch_to(), the second thread all later instructions. If a part
  * begins without a context switch, the ids are equal. An id is the thread's id in the pid namespace
@@ -53,7 +53,7 @@
  * Stimulus registers 15 and 31 produce Ownership messages instead of data messages
  * (teInstrumentation 3), so they cannot be among the channels of CONFIG. @channels may be 0.
  *
- * EINVAL: a field is out of range or reserved, a channel is one of those two, or an encoder's own
+ * EINVAL: a field is out of range or reserved, 15 or 31 is among the channels, or an encoder's own
  * sink is not a ring and has at most 1024 bytes: the last 1024 bytes of such a sink are not used.
  * EPERM: kernel lockdown for confidentiality. EOPNOTSUPP: an encoder does not accept @mode (STATUS
  * names the modes that it accepts), or this kernel has no tracepoints for context switches and

@@ -9,12 +9,13 @@
 #include <linux/types.h>
 
 /**
- * struct sifive_trace_losses - losses that the session's program reports for later readers: records
- * that it could not write, and channels that its threads share
+ * struct sifive_trace_losses - what the session's program reports for later readers: records that
+ * it could not write, and channels that its threads share
  * @size:	in: sizeof(struct sifive_trace_losses)
  * @capture:	out: number of the capture, as in struct sifive_trace_status
  * @signals:	records from signal handlers that interrupted a record
- * @threads:	records from threads without a channel, on CPUs without an encoder, or in a pause
+ * @threads:	records lost because the thread had no channel, its CPU had no encoder, or the
+ *		capture was paused
  * @abandoned:	records that were left unfinished
  * @refused:	records from threads that cannot read the counters
  * @children:	records from children created by vfork()

@@ -8,7 +8,7 @@
 #ifndef _UAPI_LINUX_SIFIVE_TRACE_REGS_H
 #define _UAPI_LINUX_SIFIVE_TRACE_REGS_H
 
-/* Every component is one block. */
+/* The registers of a component occupy one block. */
 #define TR_BLOCK_SIZE			0x1000
 
 #define TR_CONTROL			0x000
@@ -20,7 +20,7 @@
 #define TR_CONTROL_INSTRUMENTATION	0x00000180u	/* TE */
 #define TR_INSTRUMENTATION_OFF		0
 #define TR_INSTRUMENTATION_ITC		1
-#define TR_INSTRUMENTATION_BOTH		3	/* Ownership from 15 and 31 */
+#define TR_INSTRUMENTATION_BOTH		3	/* registers 15, 31: Ownership */
 #define TR_CONTROL_STALL_OR_OVERFLOW	0x00001000u	/* TE */
 #define TR_CONTROL_STALL_ENABLE		0x00002000u	/* TE */
 #define TR_CONTROL_STOP_ON_WRAP		0x00004000u

@@ -25,7 +25,7 @@
  *
  * SIFIVE_TRACE_IOC_REQUEST, on any descriptor of /dev/sifive-trace. A request needs a running or
  * paused capture. The caller must descend from the process that called CONFIG, or be that process,
- * or call on a descriptor that holds or has joined the session, or have CAP_PERFMON or
+ * or use a descriptor that holds or has joined the session, or have CAP_PERFMON or
  * CAP_SYS_ADMIN.
  * poll() of a descriptor that may read the capture reports POLLPRI from a request until the same
  * open file calls REQUEST with SIFIVE_TRACE_REQUEST_LOOK.
@@ -42,7 +42,7 @@ struct sifive_trace_request {
 	__u32	reserved;
 };
 
-/* Request nothing: return the latest request. */
+/* Do not make a request; only return the latest one. */
 #define SIFIVE_TRACE_REQUEST_LOOK	(1u << 0)
 
 #define SIFIVE_TRACE_IOC_REQUEST \
