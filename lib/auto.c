@@ -237,7 +237,7 @@ PERF_INTERNAL void perf_auto_child(bool fork, bool idle, bool alone)
 	perf_error_clear();
 }
 
-/* Start the recording that the environment requests; if @join is set, in an ancestor's session. */
+/* Start the recording that the environment requests, in an ancestor's session if @join is set. */
 PERF_LOCAL int auto_begin(bool join)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;

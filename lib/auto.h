@@ -22,9 +22,9 @@ PERF_INTERNAL void perf_auto_yield(uintptr_t frame);
 
 /**
  * perf_auto_child - record a new child if its parent is a member of a recording
- * @fork:	fork() is creating the child now; otherwise it was created without fork()
- * @idle:	fork() interrupted no record
- * @alone:	the parent has no other threads, so no other thread held the loader's locks
+ * @fork:	whether fork() is creating the child now; otherwise it was created without fork()
+ * @idle:	whether fork() interrupted no record
+ * @alone:	whether the parent has no other threads, which could hold the loader's locks
  */
 PERF_INTERNAL void perf_auto_child(bool fork, bool idle, bool alone);
 

@@ -36,7 +36,7 @@ struct image {
 
 /**
  * struct binding - result of examining all objects
- * @apart:	the objects are in a namespace created by dlmopen()
+ * @apart:	whether the current objects are in a namespace created by dlmopen()
  * @libc, @libc_end: addresses of that namespace's C library
  * @ours:	number of hook pointers that reach the library
  * @changed:	an object with pointers that reached the C library; "" for none
@@ -55,8 +55,8 @@ struct binding {
 /**
  * struct bound - state since a trace was set up
  * @global:	functions that unresolved calls will reach
- * @hooks:	calls are recorded
- * @ours:	some hook pointers reach the library
+ * @hooks:	whether calls are recorded
+ * @ours:	whether any hook pointers reach the library
  * @late:	first object found after set-up whose calls reached other hooks; "" for none
  */
 static struct bound {

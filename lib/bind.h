@@ -17,15 +17,15 @@
 #ifdef PERF_SHARED
 /**
  * perf_bind - bind the hooks of all loaded objects, and dlclose(), to the library
- * @hooks:	calls are recorded
+ * @hooks:	whether calls are recorded
  *
- * Warns about an object whose calls reach other hooks, for example another profiler's, and fails
- * if all objects' calls do. Signal handlers must not call perf_bind(), because it takes the
+ * Warns about an object whose calls reach other hooks, for example another profiler's, and fails if
+ * this is so for all objects. Signal handlers must not call perf_bind(), because it takes the
  * loader's lock.
  */
 PERF_INTERNAL int perf_bind(bool hooks);
 
-/* Like perf_bind(), but for objects loaded since then, whose calls until now are missing. */
+/* Like perf_bind(), but for objects loaded later, whose calls until now are missing. */
 PERF_INTERNAL void perf_bind_late(void);
 
 /* Return whether any object calls the library's hooks. */
@@ -34,7 +34,7 @@ PERF_INTERNAL bool perf_bind_used(void);
 /* Warn about calls that have been missed since perf_bind(). */
 PERF_INTERNAL void perf_bind_report(void);
 
-/* Warn if only calls are recorded and no object has hooks. */
+/* Warn if only calls are recorded and no object calls the hooks. */
 PERF_INTERNAL void perf_bind_report_unused(void);
 #else
 /* A program that contains the library calls its own hooks. */

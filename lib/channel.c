@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Assigns channels to threads. If no channel is free, a thread takes the channel of a thread with
- * an open gate: design.md describes the protocol.
+ * Assigns channels to threads. If no channel is free, a thread takes the channel of another thread
+ * whose gate is open: design.md describes the protocol.
  */
 #include <errno.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
 
 #define PERF_NOTRACE	__attribute__((no_instrument_function))
 
-/* Exported by the shared library, with the version map. */
+/* Exported by the shared library; see its version map. */
 #define PERF_API	PERF_NOTRACE __attribute__((visibility("default")))
 
 /* Shared by the library's files, but not exported: functions, and declarations of data. */

@@ -32,15 +32,15 @@
  * @capture:	the number of the session's capture, or 0 if none
  * @info:	the machine's trace hardware
  * @count:	number of chosen encoders
- * @mapped:	number of the encoders' pages that were mapped, including a failed attempt
+ * @mapped:	number of the encoders' pages that were mapped or could not be mapped
  * @encoder:	the chosen encoders
  * @slots:	the thread slots, or NULL if not mapped
  * @began:	CLOCK_MONOTONIC in nanoseconds when the capture was first started, or 0
  * @ran:	nanoseconds from @began until the capture was last stopped
- * @joined:	another process holds the session @process, @parent: if @joined is set: ids of the
- * process that joined and of its parent, in the pid namespace of the process that holds the session
- * @processes:	ids of the @process_count processes that START records; ids of those that
- *		have ended become 0; NULL to record the caller
+ * @joined:	whether another process holds the session
+ * @process, @parent: if @joined is set: ids of the process that joined and of its parent, in the
+ *		pid namespace of the process that holds the session
+ * @processes:	ids of the @process_count processes to record, 0 after their end; NULL: the caller
  */
 struct perf_device {
 	volatile int fd;
@@ -101,7 +101,7 @@ PERF_INTERNAL void perf_device_close(struct perf_device *device);
 
 /**
  * perf_device_forget - in a child: close the device, which the parent continues to use
- * @fork:	fork() is creating the child now; otherwise the child may already have mapped memory
+ * @fork:	whether fork() is creating the child now; if not, the child may have mapped memory
  *
  * A child does not inherit the stimulus pages. A new child maps anonymous memory over their address
  * range, so that nothing else can be mapped there.
@@ -141,8 +141,8 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device);
 
 /*
- * Events take turns only in the shared library, which the recorder preloads, and in the
- * recorder itself, to keep static programs small.
+ * To keep static programs small, events take turns only in the shared library, which the
+ * recorder preloads, and in the recorder itself.
  */
 #if defined(PERF_SHARED) || defined(PERF_COMMAND)
 #define PERF_TURNS	1
@@ -155,8 +155,8 @@ PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device);
  * @counter:	counters with their events; number, info and turn are filled in
  * @name:	user's names for the events, for error messages, or "" if none
  * @count:	number of events, 0 to 32
- * @per_thread:	each thread has its own counts
- * @turn_us:	length of a turn in microseconds if counters are too few, or 0 if that is an error
+ * @per_thread:	whether each thread has its own counts
+ * @turn_us:	length of a turn in microseconds, or 0 if having too few counters is an error
  */
 PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 				       struct perf_counter *counter,
@@ -168,7 +168,7 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
  * @sampling:	the setting; its @channel is an ITC channel; @interval and @period are set to
  *		the values in use
  * @type:	SIFIVE_TRACE_RECORD_RAW, _DELTA or _XOR
- * @once:	one header for the whole capture
+ * @once:	whether to write only one header for the whole capture
  */
 PERF_INTERNAL int perf_device_sample(struct perf_device *device,
 				     struct sifive_trace_sampling *sampling,
@@ -224,7 +224,7 @@ PERF_INTERNAL int perf_device_sink(struct perf_device *device, uint32_t index,
 
 /**
  * perf_device_file - construct the name of the file for the data of sink @index
- * @name:	result: the name, cut to PATH_MAX with its NUL
+ * @name:	result: the name, truncated to PATH_MAX bytes including the NUL
  *
  * With a single sink, the file is @path. With several sinks, the index precedes the last extension:
  * trace.0.rtd, trace.1.rtd ...

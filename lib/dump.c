@@ -243,7 +243,7 @@ PERF_LOCAL int write_side_cars(const char *path, uint32_t sinks,
 			return -1;
 		if (!capture)
 			sink.flags |= SIFIVE_TRACE_STATUS_WRAPPED;
-		/* Include drained bytes. If the trace is shorter, some bytes were never read. */
+		/* Include drained bytes. If a trace has fewer bytes, the others were never read. */
 		sink.bytes += sink.given;
 		if (perf_meta_write(name, -1, &sink, capture))
 			return -1;

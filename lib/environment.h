@@ -27,7 +27,7 @@ PERF_INTERNAL int perf_environment_word(const char *name, const char *words);
 /**
  * perf_environment_choice - read a variable whose value is one of several words
  * @words:	list of the words, separated by ", "
- * @chosen:	index of the word; unchanged if unset
+ * @chosen:	index of the word; unchanged if the variable is unset
  */
 PERF_INTERNAL int perf_environment_choice(const char *name, const char *words,
 					  unsigned int *chosen);
@@ -48,7 +48,7 @@ PERF_INTERNAL int perf_environment_flag(const char *name, bool *flag);
 PERF_INTERNAL int perf_environment_number(const char *name, uint64_t most,
 					  uint64_t *number);
 
-/* As above, but the value can also be the number of records between headers, @interval. */
+/* Read SIFIVE_TRACE_HEADER; its value can also be the number of records between headers. */
 PERF_INTERNAL int perf_environment_header(bool *once, unsigned int *interval);
 
 /* SIFIVE_TRACE_RECORD: do not record, or record in the program's own or an ancestor's session. */
@@ -62,8 +62,8 @@ PERF_INTERNAL int perf_environment_record(enum perf_record *record);
 #endif /* PERF_DROPIN */
 
 /*
- * Check the environment. Fails if a variable SIFIVE_TRACE_* is unknown, with the nearest name in
- * the error text, or if a variable that every set-up reads has an invalid value.
+ * Check the environment. Fails if a variable SIFIVE_TRACE_* is unknown (the error text contains the
+ * nearest name), or if a variable that every set-up reads has an invalid value.
  */
 PERF_INTERNAL int perf_environment_check(void);
 

@@ -54,7 +54,7 @@ struct perf_event_alias {
 
 /**
  * perf_event_next - find the length of the first event in a list
- * @list:	comma-separated events; commas between slashes do not separate
+ * @list:	comma-separated events; a comma between slashes is part of an event
  */
 PERF_INTERNAL size_t perf_event_next(const char *list);
 

@@ -23,7 +23,7 @@ PERF_INTERNAL void perf_hooks_open(unsigned int open);
 
 /**
  * perf_hooks_close - stop writing records
- * @pause:	records until perf_hooks_open() are counted as lost
+ * @pause:	whether records until perf_hooks_open() are counted as lost
  *
  * Returns when no other thread is writing a record. The caller may be a signal handler that
  * interrupted a record.

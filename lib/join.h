@@ -11,7 +11,7 @@
 #include "device.h"
 
 #ifndef PERF_DROPIN
-/* Only in the shared library, which the recorder preloads, to keep static programs small. */
+/* To keep static programs small, only in the shared library, which the recorder preloads. */
 #ifdef PERF_SHARED
 #define PERF_MEMBER	1
 #else
@@ -20,17 +20,17 @@
 
 /**
  * perf_join - join the session of an ancestor
- * @device:	open device; set to the session's encoders
+ * @device:	open device; its encoders are set to the session's
  * @join:	request: the members channel and channels are inputs; the other members are filled
  *		in
- * @wanted:	the process needs a channel now
+ * @wanted:	whether the process needs a channel now
  */
 PERF_INTERNAL int perf_join(struct perf_device *device, struct sifive_trace_join *join,
 			    bool wanted);
 
 /**
  * perf_join_channel - request another channel
- * @used:	result: another process has already used the channel
+ * @used:	result: whether another process has already used the channel
  *
  * Called with the channels locked. Returns -1 if no channel is left, or if the
  * session is the process's own.

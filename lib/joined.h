@@ -9,7 +9,7 @@
 #include "compiler.h"
 #include "thread.h"
 
-/* A thread that has recorded. Times are in ticks. @named: all of the thread's headers name it. */
+/* A thread that has recorded. Times are in ticks. @named: whether all its headers name it. */
 struct perf_joined {
 	volatile int32_t tid;
 	uint32_t channel;

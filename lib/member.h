@@ -17,7 +17,7 @@
 #ifdef PERF_SHARED
 /**
  * perf_member_take - join the session of an ancestor
- * @device:	open device; the session's encoders are set
+ * @device:	open device; its encoders are set to the session's
  * @setup:	set-up; its counters and shared channels are filled in
  * @channels:	result: one channel, if one is free and an object calls the
  *		hooks; otherwise none
@@ -28,7 +28,7 @@ PERF_INTERNAL int perf_member_take(struct perf_device *device, struct perf_setup
 /**
  * perf_member_write - write the process's part of the side-car file
  * @dir: directory that all processes share
- * @ends:	the process is ending
+ * @ends:	whether the process is ending
  *
  * The first call creates a file; later calls replace its contents.
  */

@@ -115,7 +115,7 @@ PERF_LOCAL void put_sources(FILE *file, const struct sifive_trace_sink *sink)
 	fputs("],\n", file);
 }
 
-/* Write the user's name for an event. Standard names are omitted, because readers contain them. */
+/* Write the user's name for an event. Standard names are omitted, because readers know them. */
 PERF_LOCAL void put_event(FILE *file, const char *name)
 {
 	if (!*name)
@@ -230,7 +230,7 @@ PERF_LOCAL void put_writers(FILE *file, bool first)
 			first && !i ? "" : ",", start, end, start);
 }
 
-/* State of writing the list of objects: the output, and whether the list has an entry. */
+/* The list of objects while it is written: the output, and whether the list has an entry. */
 struct list {
 	FILE *file;
 	bool begun;

@@ -24,19 +24,19 @@ PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 				  const struct sifive_trace_status *capture);
 
 #ifndef PERF_DROPIN
-/* Only the shared library writes host, board and date, to keep static programs small. */
+/* To keep static programs small, only the shared library writes host, board and date. */
 #if defined(PERF_SHARED) && !defined(PERF_MACHINE)
 #define PERF_MACHINE
 #endif
 
-/* * perf_meta_remove - remove the file PATH.SUFFIX next to the trace PATH, if it exists */
+/* Remove the file PATH.SUFFIX next to the trace PATH, if it exists. */
 PERF_INTERNAL void perf_meta_remove(const char *path, const char *suffix);
 
 /**
  * perf_meta_part - write this process's part of the side-car file
- * @fd:		the open file, which is closed
- * @name:	name of the file, for an error
- * @ends:	the process is ending
+ * @fd:		the open file, which this function closes
+ * @name:	name of the file, for error messages
+ * @ends:	whether the process is ending
  */
 PERF_INTERNAL int perf_meta_part(int fd, const char *name, bool ends);
 #endif /* PERF_DROPIN */

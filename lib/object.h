@@ -20,8 +20,8 @@
  * @start:	first address
  * @end:	end address, exclusive
  * @bias:	load bias: address in memory minus address in the file
- * @begins:	the object was loaded after @from, in the trace's time
- * @ended:	the object was unloaded before @to
+ * @begins:	whether the object was loaded after @from, a trace timestamp
+ * @ended:	whether the object was unloaded before @to
  * @id_length:	length of @id in bytes, or 0 if none
  * @id:		build id of the object
  * @path:	path of the object's file

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The objects that were loaded while a trace was set up, including unloaded ones:
- * dlclose() records an object before it may be unloaded.
+ * The objects that were loaded at any time while a trace was set up: dlclose() records
+ * loaded objects before it may unload one.
  */
 #ifndef PERF_OBJECTS_H
 #define PERF_OBJECTS_H

@@ -21,7 +21,7 @@
 /* Minimum interval between two samples, in microseconds. */
 #define INTERVAL_MIN	100
 
-/* Links filters into programs with options, even from the static library. */
+/* Links filters into programs that parse options, even if they use the static library. */
 __attribute__((used)) static int (*const with_filters)(const char *) = perf_filter_load;
 #ifndef PERF_COMMAND
 __attribute__((used)) static perf_writer *(*const with_parts)(perf_writer *) = perf_part_hook;

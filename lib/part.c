@@ -19,7 +19,7 @@ PERF_LOCAL void write_filtered(uintptr_t function, uintptr_t site, uint32_t kind
  * The calling thread's part (see part.h), if PERF_FILTER_FROM is set. @frame and @site describe the
  * call that began the part; @frame is 0 if no part has begun. @depth: number of open calls to the
  * function; @same: number of open calls with this frame and site, which inlined calls share; @cut:
- * the latest part ended while calls were open; @epoch: the session's epoch.
+ * whether the latest part ended while calls were open; @epoch: the session's epoch.
  */
 static __thread struct {
 	uintptr_t frame;

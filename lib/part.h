@@ -11,8 +11,8 @@
 #include "writer.h"
 
 /*
- * Return the writer that passes functions selected by the filter to @writer; without a filter,
- * @writer itself.
+ * Return a writer that passes functions selected by the filter to @writer; without a filter,
+ * return @writer itself.
  */
 PERF_INTERNAL perf_writer *perf_part_hook(perf_writer *writer);
 

@@ -24,7 +24,7 @@ struct perf_quiet {
 
 PERF_INTERNAL void perf_quiet_begin(struct perf_quiet *quiet);
 
-/* Discard the signals that writes have sent since perf_quiet_begin(). */
+/* Discard the signals that writes have caused since perf_quiet_begin(). */
 PERF_INTERNAL void perf_quiet_end(const struct perf_quiet *quiet);
 
 /*

@@ -63,7 +63,7 @@ struct perf_counter {
  * @count:	number of counters
  * @mask:	bit n is set if counter n is recorded
  * @poll:	enum perf_poll; can become PERF_POLL_NOT while a record is being written
- * @narrow:	a counter has fewer than 32 bits
+ * @narrow:	whether any counter has fewer than 32 bits
  * @number:	the counters' numbers in ascending order, as in the arrays below
  * @counter:	the counters
  * @width:	mask of each counter's bits
@@ -117,7 +117,7 @@ PERF_INTERNAL int perf_layout_init(struct perf_layout *layout, uint32_t type,
  * perf_stream_header - write the header, which resets the previous values of
  * Delta and XOR
  * @flags:	0, or SIFIVE_TRACE_RECORD_OWNED, optionally with _GOES_ON
- * @owner:	thread id, with these flags
+ * @owner:	thread id, if @flags is not 0
  * @now:	the counters' values, in the layout's order
  */
 PERF_INTERNAL void perf_stream_header(struct perf_stream *stream, uint32_t flags,

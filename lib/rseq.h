@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The kernel's record of a thread's current CPU: rseq(2), and membarrier(2). */
+/* rseq(2), through which the kernel reports a thread's current CPU, and membarrier(2). */
 #ifndef PERF_RSEQ_H
 #define PERF_RSEQ_H
 

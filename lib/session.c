@@ -126,7 +126,7 @@ PERF_INTERNAL int perf_session_enter(bool record, uintptr_t frame)
 	int32_t self = perf_thread_id();
 	int state;
 
-	/* The process is a child that was created without fork()'s handlers. */
+	/* The process is a child whose creation did not run fork()'s handlers. */
 	if (perf_pool && !perf_pool->pid)
 		forget(false);
 	if (perf_hooks_busy(frame) && record)
@@ -376,7 +376,7 @@ PERF_LOCAL int take(struct perf_device *device, struct perf_setup *setup,
 	       perf_device_sample(device, &setup->sampling, setup->type, setup->header_once);
 }
 
-/* If an event is counted by firmware, only the kernel can write its count: write no records. */
+/* If firmware counts an event, only the kernel can write its count, so write no records. */
 PERF_LOCAL int check_firmware(const struct perf_setup *setup)
 {
 	uint32_t i;

@@ -46,19 +46,19 @@ enum perf_session_state {
  *		records, of the samples
  * @take:	buffer and other hardware resources, as for perf_device_take()
  * @cpus:	CPUs to trace; if empty, all that the calling thread may run on
- * @hooks:	write records at function entry and exit
- * @per_thread:	each thread has its own counts
- * @poll:	poll for room before each record
- * @header_once: write only one header
+ * @hooks:	whether to write records at function entry and exit
+ * @per_thread:	whether each thread has its own counts
+ * @poll:	whether to poll for room before each record
+ * @header_once: whether to write only one header
  * @header_interval: number of records from one header to the next in an XOR ring, 0 for the default
  * @filter:	name of the filter file, or NULL if none
  * @sampling:	the kernel samples if @interval or @period is not 0: see perf_device_sample()
  * @sampling_name: user's name for the event of @sampling
  * @turn_us:	length of a turn in microseconds if there are more events than counters, or 0 if
  *		that is an error
- * @join:	record into the session of an ancestor; its counters are filled in
- * @inherits:	the filter, the bindings and the objects are the parent's; valid if @join is set
- * @shared:	channels that other processes have had; valid if @join is set
+ * @join:	whether to record in an ancestor's session, whose counters are filled in
+ * @inherits:	whether filter, bindings and objects are the parent's; valid if @join is set
+ * @shared:	channels that other processes have used; valid if @join is set
  */
 struct perf_setup {
 	struct perf_counter counter[PERF_COUNTER_MAX];
@@ -96,11 +96,11 @@ struct perf_setup {
  * @user:	owner: a handle of the modern API, or NULL for the old API
  * @device:	the trace device, open in the states READY and ON
  * @setup:	the set-up, valid in the states READY and ON
- * @started:	tracing has been on
- * @sampled:	the kernel writes records
- * @firmware:	firmware counts some event, so the program writes no records
+ * @started:	whether tracing has been on
+ * @sampled:	whether the kernel writes samples
+ * @firmware:	whether firmware counts an event, in which case the program writes no records
  * @starter:	thread that set up the session
- * @joined_at:	time of joining, in the trace's time; valid if setup.join and @joined_timed are set
+ * @joined_at:	trace timestamp of joining; valid if setup.join and @joined_timed are set
  */
 struct perf_session {
 	enum perf_session_state state;

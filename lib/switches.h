@@ -9,7 +9,7 @@
 #include "device.h"
 
 #ifndef PERF_DROPIN
-/* Only in the shared library, which the recorder preloads, to keep static programs small. */
+/* To keep static programs small, only in the shared library, which the recorder preloads. */
 #ifdef PERF_SHARED
 #define PERF_SWITCHES	1
 #else

@@ -169,8 +169,8 @@ PERF_INTERNAL int perf_pool_make(void)
 	}
 
 	/*
-	 * Threads keep their slots; a new epoch invalidates everything else in the slots. An
-	 * epoch is never 0, which marks a child's pool.
+	 * Threads keep their slots; a new epoch invalidates everything else in the slots. The
+	 * epoch is never 0, because 0 marks a child's pool.
 	 */
 	epoch = pool->epoch + 1;
 	generation = pool->generation + 1;
@@ -211,7 +211,7 @@ PERF_LOCAL bool take_slot(struct perf_thread *thread, int32_t tid)
 
 /*
  * Release the slots of thread @tid, and of threads that ended without destructors, because clone()
- * created them or no pthread key was available. The thread that replaces the tid releases the slot.
+ * created them or no pthread key was available. The caller that replaces a tid releases the slot.
  */
 PERF_INTERNAL void perf_threads_bury(int32_t tid)
 {

@@ -46,12 +46,12 @@
  *		many counters alternates; first and aligned, so that their
  *		addresses differ in one bit
  * @stream:	stream of the records
- * @offset:	offset for a thread's own counts in Delta: @stream.last plus this is the complete
- *		count
+ * @offset:	for a thread's own counts in Delta: the difference between the complete counts and
+ *		@stream.last
  * @written:	number of the driver's writes to the thread's offsets when @offset was read
  * @generation:	perf_pool.generation when the lane's header was written
  * @left:	number of records until the header is due again, if perf_pool.interval is set
- * @torn:	the last record was never finished
+ * @torn:	whether the last record was never finished
  */
 struct perf_lane {
 	uint64_t count[2][PERF_COUNTER_MAX] __attribute__((aligned(512)));
@@ -118,11 +118,11 @@ struct perf_open {
  * @lane:	lane of the records
  * @fresh:	bit n is set if lane n has no header of this thread
  * @waiting:	number of records that signal handlers queued while the gate was closed
- * @stuck:	a record was abandoned, but is still being written
- * @lent:	the thread has called vfork(), so the running code may be the child's
+ * @stuck:	whether a record was abandoned, but is still being written
+ * @lent:	whether the thread has called vfork(), so that the running code may be the child's
  * @epoch:	perf_pool.epoch when the thread joined
- * @claimed:	another thread may take @channel, so call perf_channel_have()
- * @kept:	a record was abandoned but may still continue, so the thread keeps @channel
+ * @claimed:	whether another thread may take @channel, so that perf_channel_have() is needed
+ * @kept:	whether the thread keeps @channel because an abandoned record may still continue
  * @channel:	channel of the thread, or -1 if none
  * @starved:	perf_pool.retry when the thread last timed out waiting for a channel
  * @begun:	perf_pool.generation at the thread's last record
@@ -134,7 +134,7 @@ struct perf_open {
  * @repairs:	number of repairs, see perf_thread_repair()
  * @reading:	CPU on which to read counters for @queue; PERF_CPU_NOBODY prevents that
  * @offset:	offsets from a hart's counts to the thread's own counts
- * @last:	own counts at the latest record, when @channel was taken away
+ * @last:	own counts at the latest record before @channel was taken away
  * @head, @tail: ends of @queue, modulo its size
  * @queue:	records of signal handlers
  */
@@ -200,14 +200,14 @@ struct perf_device;
  * @device:	the device whose session threads join
  * @lost:	losses page: counts of records that were not written, and the shared channels; the
  *		kernel keeps it with the capture
- * @once:	one header for each channel and CPU
+ * @once:	whether to write only one header for each channel and CPU
  * @interval:	number of records from one header to the next, or 0 if headers are not repeated
- * @join:	threads must join the driver's session to read counters
+ * @join:	whether threads must join the driver's session to read counters
  * @slots:	the driver's thread slots, or NULL if there are none
  * @joins:	number of threads in the list of joined.h
  * @used:	number of elements of @thread that were ever in use
  * @layout:	layout of all records
- * @index:	by CPU number: 1 + the index of its lane, or 0 if it has no encoder
+ * @index:	for each CPU number: 1 + the CPU's index in @lane, or 0 if the CPU has no encoder
  * @lane:	lanes, by channel and index; on separate pages, because a child inherits them
  * @refusal:	errno of the driver's latest refusal
  */
@@ -283,7 +283,7 @@ PERF_INLINE bool perf_gate_closed(const struct perf_thread *thread)
  */
 PERF_INTERNAL int perf_joined_add(const struct perf_thread *thread);
 
-/* Called when a thread has ended. If the caller is the thread itself, its name can be read. */
+/* Called when a thread ends or has ended. A thread that calls this itself records its name. */
 PERF_INTERNAL void perf_joined_end(const struct perf_thread *thread);
 #else
 #define perf_joined_add(thread)	(-1)
@@ -371,7 +371,7 @@ PERF_INTERNAL void perf_thread_repair(void);
 
 /**
  * perf_thread_give_up - count as lost the record that holds a thread's gate
- * @goes_on:	the record's writer is running, so do not wait for it or count the record again
+ * @goes_on:	set if the record's writer is running: do not wait for it or count the record again
  *
  * The next data in the record's lane marks the record as incomplete.
  */

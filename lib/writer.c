@@ -69,9 +69,9 @@ struct late_code {
  * @self:	offset of perf_self from the thread pointer
  * @area:	offset of the rseq area from the thread pointer, or 0 if it is in the thread's
  *		slot
- * @own:	counts are the thread's own
- * @adds:	offsets are added; set if @own is set, except in Delta: until the thread is
- *		switched out, differences between CSR values equal those between its own counts
+ * @own:	whether counts are the thread's own
+ * @adds:	whether offsets are added: if @own is set, except in Delta, because until the thread
+ *		is switched out, differences between CSR values equal those between its own counts
  */
 struct perf_recipe {
 	struct perf_exits exits;
@@ -221,7 +221,7 @@ PERF_LOCAL unsigned int in_registers_of(const struct perf_recipe *recipe)
 	return KEPT - (recipe->type != SIFIVE_TRACE_RECORD_RAW) - recipe->adds;
 }
 
-/* Return whether a writer alternates between two arrays: Raw has no previous counts. */
+/* Return whether a writer alternates between two arrays. Raw counts need no second array. */
 PERF_LOCAL bool flips(const struct perf_recipe *recipe)
 {
 	return recipe->count > KEPT && recipe->type != SIFIVE_TRACE_RECORD_RAW;

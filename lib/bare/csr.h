@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* CSRs of machine mode: counters, their events, traps. */
+/* CSRs of machine mode, for counters, their events, and traps. */
 #ifndef PERF_BARE_CSR_H
 #define PERF_BARE_CSR_H
 

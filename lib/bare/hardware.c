@@ -88,7 +88,7 @@ PERF_LOCAL int init_sba(struct bare_sink *sink, uint32_t word, uint32_t bytes)
 		return -1;
 	sink->size = bytes;
 
-	/* Base and limit share the register of their upper halves. */
+	/* One register contains the upper half of both base and limit. */
 	base = (uintptr_t)sink->buffer;
 	limit = base + sink->size - word;
 	if (base >> 32 != limit >> 32)

@@ -17,14 +17,14 @@
  * @stream:	state of the sequence of these records
  * @last:	last values of the counters
  * @writable:	PERF_OPEN_*: which records may be written now
- * @busy:	a record is being written, so the timer must not write another
+ * @busy:	whether a record is being written, in which case the timer must not write another
  * @encoder:	hart's trace encoder, NULL until it is initialised
  * @own:	the encoder's sink, if there is no funnel
- * @joined:	the funnel's sink contains the hart's records
+ * @joined:	whether the funnel's sink contains the hart's records
  * @open:	value of @writable while @on is set
  * @ticks:	timer interval in ticks of mtime, or 0 if none
  * @trap:	the program's mtvec, while the timer has replaced it
- * @on:		tracing is on
+ * @on:		whether tracing is on
  * @lost:	number of records lost because they interrupted another record
  */
 struct bare_hart {
@@ -376,7 +376,7 @@ PERF_LOCAL void stop_timer(struct bare_hart *hart)
 	hart->ticks = 0;
 }
 
-/* Convert microseconds to ticks, at least one, without a 64-bit division. */
+/* Convert microseconds to one or more ticks, without a 64-bit division. */
 PERF_LOCAL uint64_t ticks_of(uint32_t us)
 {
 	const uint32_t mhz = perfClintHz / 1000000, hz = perfClintHz % 1000000;
