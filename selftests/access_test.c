@@ -118,8 +118,8 @@ TEST_F(access, thread_that_takes_counters_can_read_them)
 }
 
 /*
- * Return the number of counters in the mask whose read does not raise @signal. If @signal is 0, no
- * read may raise a signal.
+ * Return the number of counters in the mask that can be read without raising @signal. If @signal is
+ * 0, no read may raise a signal.
  */
 static int not_signalled(uint32_t counters, int signal)
 {

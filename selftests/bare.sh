@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests the bare-metal library in machine mode, on boards without firmware or Linux, for RV64 and
-# RV32. Prints TAP. Checks the program's own results, and then the program's traces, which are read
-# from the board's memory and decoded here. One program records on one hart, and another program on
-# two harts concurrently, with and without a funnel.
+# RV32. Prints TAP. Checks the results that each program reports, and then its traces, which are
+# read from the board's memory and decoded here. One program records on one hart, and another
+# program on two harts concurrently, with and without a funnel.
 #
 #	bare.sh BUILD
 #

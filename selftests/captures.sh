@@ -152,8 +152,8 @@ limited limit-samples & run limit-samples sifive-trace record -C 0 -i 100us -o l
 limited limit-time & run limit-time sifive-trace record -a -C 0 -i 1ms -o limit-time.rtd -b 64k --on-full drain --time 1s $p/busy 1 /tmp/limit-time; wait
 run progress $p/terminal sifive-trace record -a -C 0 -i 1ms -o progress.rtd --on-full drain $p/busy 1000
 run no-progress $p/terminal sifive-trace record -q -a -C 0 -i 1ms -o no-progress.rtd --on-full drain $p/busy 1000
-# shown HOW WORDS: record on a terminal, and stop the recorder occasionally until the terminal shows
-# WORDS.
+# shown HOW WORDS: record on a terminal, and stop the recorder for a second at a time until the
+# terminal shows WORDS.
 shown() {
 	$p/terminal sifive-trace record -b 1M --on-full $1 -o /tmp/progress-$1.rtd $p/soak 100000 >progress-$1.txt & terminal=$!
 	until [ -s /tmp/progress-$1.rtd ]; do sleep 0.1; done

@@ -6,7 +6,7 @@
 # stat's count to within 1 percent: perf also counts the program's start and exit. All
 # programs run on one CPU, because a board that counts instructions has one count for all harts.
 #
-# On all CPUs of a second board, a recorder that is stopped repeatedly records the same programs, a
+# On all CPUs of a second board, a recorder that is repeatedly stopped records the same programs, a
 # pipeline of them, and Debian's make and gcc. Under --on-full wait, all calls must be decoded;
 # under drop, decoded and dropped calls must add up to the calls that the programs counted.
 #
@@ -96,8 +96,8 @@ done
 cat >"$out/run/lines.lua" <<'EOL'
 for i = 1, tonumber(arg[1]) do print(i, i * i) end
 EOL
-# perf reads the sampled function's caller from the register ra, and often omits a caller. The outer
-# functions are therefore on the call path several times.
+# perf reads the sampled function's caller from the register ra, and often omits a caller. Outer
+# functions call themselves several times, so that perf finds them even if it omits a caller.
 cat >"$out/run/mixed.lua" <<'EOL'
 local function work()
 	local t, s = {}, {}

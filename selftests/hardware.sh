@@ -31,7 +31,7 @@ run() { boot p550 "$@"; }
 
 passed() { grep -qx "$1 0" "$out/results"; }
 
-# region ADDRESS SIZE: move the device tree's trace buffer there.
+# region ADDRESS SIZE: move the device tree's trace buffer to this region.
 region() {
 	cat >"$out/region.dts" <<-DTS
 		&{/reserved-memory/trace-buffer@98000000} { reg = <$1 $2>; };

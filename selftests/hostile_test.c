@@ -29,7 +29,7 @@
 
 #define NOBODY	65534
 
-/* Return a kind of sink that the machine supports, with a small buffer. */
+/* Return a kind of sink that the machine supports; set @buffer to a small size for it. */
 static uint32_t some_sink(const struct trace_session *s, uint64_t *buffer)
 {
 	bool sba = trace_has_sink(s, SIFIVE_TRACE_SINK_SBA);

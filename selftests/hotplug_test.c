@@ -159,7 +159,7 @@ static void wait_writers(struct _test_data_hotplug *self, uint32_t count)
  * struct seen - summary of one encoder's messages
  * @data:	number of stores, whose values are consecutive from 0
  * @ons:	number of synchronisations at the beginning
- * @offs:	number of synchronisations at the end; nothing follows the last
+ * @offs:	number of synchronisations at the end; no message follows the last one
  */
 struct seen {
 	uint32_t data;

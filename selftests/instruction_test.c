@@ -120,8 +120,8 @@ static unsigned int times_of(const struct found *found, uint32_t owner)
 
 /**
  * struct reading - state while messages are read
- * @begun:	the encoder's state is known, unlike at the beginning of a ring
- * @on:		the encoder is tracing
+ * @begun:	whether the encoder's state is known, unlike at the beginning of a ring
+ * @on:		whether the encoder is tracing
  * @named:	number of Ownership messages since tracing began or ended
  * @loose:	number of instruction trace messages since tracing began or ended
  */

@@ -58,7 +58,7 @@ void calls_handler(int number)
 	calls_leaf();
 }
 
-/* Lowest priority number, and so the earliest constructor, that a program can have. */
+/* Runs first: 101 is the lowest priority number that a program's constructor can have. */
 __attribute__((constructor(101))) static void construct(void)
 {
 	calls_leaf();

@@ -24,7 +24,7 @@
 /**
  * struct seen - summary of the records
  * @calls:	number of entries and exits on each source
- * @jumps:	number of counts that are far from the previous record's
+ * @jumps:	number of counts that differ too much from the previous record's count
  */
 struct seen {
 	uint64_t calls[SIFIVE_TRACE_MAX_ENCODERS];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that any number of concurrent threads is recorded, even if there are more threads than
- * channels, and while signals interrupt the threads and the threads migrate between harts. No
- * record is lost, and once threads share a channel, the headers of their records name the threads.
- * Also proves that in a child process, ordinary memory replaces the mapping of the parent's counts.
+ * Proves that any number of concurrent threads is recorded, even if the threads outnumber the
+ * channels, are interrupted by signals, and migrate between harts. No record is lost, and once
+ * threads share a channel, the headers of their records name the threads. Also proves that in a
+ * child process, ordinary memory replaces the mapping of the parent's counts.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -235,7 +235,7 @@ struct theirs {
 
 static struct theirs theirs;
 
-/* The mapped event's counter is being read; reading it has failed. */
+/* Whether the mapped event's counter is being read, and whether this has failed. */
 static volatile sig_atomic_t reading, unreadable;
 
 static void skip_read(int number, siginfo_t *info, void *context)

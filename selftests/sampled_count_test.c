@@ -187,7 +187,8 @@ TEST_F(sampled_count, sampling_can_be_turned_off)
 static void *exit_elsewhere(void *cpu)
 {
 	/*
-	 * Once the thread has been switched out on its first CPU, the driver keeps counts for it.
+	 * Once the thread has been switched out on its first CPU, the driver keeps the thread's
+	 * counts.
 	 */
 	trace_pin(*(int *)cpu);
 	return NULL;

@@ -369,7 +369,7 @@ static void *thread_works(void *self)
 
 TEST_F(sampling, threads_created_later_are_sampled)
 {
-	/* If time is counted, some samples are missing, and other samples are between the loops. */
+	/* If time is counted, some samples are missing, and others are taken between the loops. */
 	const unsigned int least = self->exact ? at_least(self, 50) / 2 : 1;
 	const uint64_t own = trace_own_time();
 	pthread_t thread[3];

@@ -290,8 +290,8 @@ static bool stop_within(struct copiers *c, int fd)
 }
 
 /*
- * Return whether, in at least a quarter of all rounds, calls made during a copy return before the
- * copy is complete.
+ * Check that in at least a quarter of all rounds, a call made during a copy returns before the copy
+ * is complete.
  */
 static void calls_return_during_copies(struct __test_metadata *_metadata, struct trace_session *s,
 				       struct copiers *c, const char *name,
@@ -306,8 +306,8 @@ static void calls_return_during_copies(struct __test_metadata *_metadata, struct
 }
 
 /*
- * If copying locked the driver, a call would return only after the copy. On a loaded host, a call
- * sometimes returns only then even without a lock.
+ * If copying locked the driver, a call would return only after the copy. On a loaded host, this
+ * sometimes happens even without a lock.
  */
 TEST_F(share, owner_is_not_blocked_by_ring_copies)
 {

@@ -18,7 +18,7 @@ import tempfile
 sys.dont_write_bytecode = True
 import read_trace
 
-# Entries in a list of callers that are marks, not addresses: see PERFREC_CUT.
+# Marks, which a list of callers can contain in place of addresses: see PERFREC_CUT.
 CUT, UNKNOWN = 0xfffffffffffffff2, 0xfffffffffffffff6
 # Number of bytes to compare; read_trace.py reads only about 200 KB per second.
 LONG = None if os.environ.get("TRACE_PART") == "1" else 100_000

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Writes a random trace and its side-car file. Together, the traces contain counters of all widths,
- * all count types and kinds of timestamps, several sources, channels and headers, abandoned
+ * Writes a random trace and its side-car file. The traces of many seeds contain counters of all
+ * widths, all count types and kinds of timestamps, several sources, channels and headers, abandoned
  * records, marks, callers and Error messages. Every fourth trace is a ring.
  *
  *	random_trace SEED FILE

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Decodes arbitrary bytes as messages; the first byte selects the options. The result must not
- * depend on where the input is cut, each byte must be part of at most one item, and decoding stores
- * in bulk or one by one must give the same stores.
+ * depend on where the input is cut, each byte must be part of at most one item, and decoding
+ * stores in bulk must give the same result as decoding them one by one.
  */
 #include <stdlib.h>
 #include <string.h>

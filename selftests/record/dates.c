@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Prints the wall clock, in nanoseconds, before and after each of some calls. */
+/* Prints the wall clock, in nanoseconds, before and after each of several calls. */
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>

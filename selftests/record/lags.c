@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Delays a recorder repeatedly until the program that it records has ended:
+ * Repeatedly delays a recorder, until the program that it records has ended:
  *
  *	lags RECORDER
  *

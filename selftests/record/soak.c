@@ -17,7 +17,7 @@
 
 /* Number of calls between two reads of the clock. */
 #define BATCH	1000
-/* Calls that each thread makes even if its CPU has hardly run in the time. */
+/* Minimum number of calls that each thread makes, even if it gets hardly any CPU time. */
 #define LEAST	20000
 
 static struct timespec end;
