@@ -35,11 +35,11 @@
  * @begins:	number of BEGIN records
  * @kind:	number of records of each kind
  * @bad:	number of records that contradict the previous record
- * @overlaps:	number of times that a thread starts to run while another thread runs on the hart
- * @unwoken:	number of times that a sleeping thread runs without having been woken
+ * @overlaps:	number of times that a thread started to run while another was running on the hart
+ * @unwoken:	number of times that a sleeping thread ran without having been woken
  * @foreign:	number of records for threads that are not in @threads
- * @idle:	number of ends of the recording at which no thread is running
- * @marked, @ended: times of the last mark and of the last end in @idle
+ * @idle:	number of times that the recording ended while no thread was running
+ * @marked, @ended: times of the last BEGIN record and of the last end that @idle counts
  * @threads:	ids of the test's threads
  * @count:	number of @threads
  * @ran:	running time of each thread, in ticks
@@ -464,7 +464,7 @@ static int freeze(pid_t pid)
 	return 0;
 }
 
-/* Return the kind of the last record of a process that works until it is frozen, or -1. */
+/* Freeze a busy process, and return the kind of its last record; return -1 on failure. */
 static int last_before_freeze(struct _test_data_switches *self)
 {
 	int frozen;
@@ -555,7 +555,7 @@ TEST_F(switches, later_children_are_recorded_on_request)
 	ASSERT_EQ(0, pipe(to));
 	older = fork();
 	if (!older) {
-		/* An older child's switches must not be recorded. */
+		/* The switches of a child created before START must not be recorded. */
 		_exit(read(to[0], &c, 1) != 1);
 	}
 	self->switches.flags = SIFIVE_TRACE_SWITCHES_CHILDREN;

@@ -33,8 +33,8 @@
  * @results:	number of getppid() calls that returned the parent's id
  * @failures:	number of close(-1) calls that returned -EBADF
  * @foreign:	number of getpgid() calls, which only other processes make
- * @unpaired:	number of returns that follow no call, including the return of START
- * @records:	number of all system-call records
+ * @unpaired:	number of returns without a preceding call, including the return from START
+ * @records:	total number of system-call records
  */
 struct found {
 	unsigned int calls, results, failures, foreign, unpaired, records;
@@ -69,7 +69,7 @@ static int start(struct _test_data_syscalls *self)
 	       trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND);
 }
 
-/* A thread, and the number of its current system call, or -1. */
+/* A thread, and the number of its current system call, or -1 outside system calls. */
 struct caller {
 	uint32_t thread;
 	int call;
@@ -236,8 +236,8 @@ static int lose_some(struct _test_data_syscalls *self, uint8_t **bytes, size_t *
 }
 
 /*
- * Move the driver's thread that checks for room to another CPU: otherwise, that thread's switch
- * would be the first record after a loss.
+ * Move to another CPU the thread with which the driver checks for room. Otherwise, that thread's
+ * switch would be the first record after a loss.
  */
 static int move_driver(unsigned int cpu)
 {

@@ -56,7 +56,7 @@ static uint64_t sum(const struct counts *counts)
 	return counts->of[TRACE_ENTER] + counts->of[TRACE_EXIT] + counts->of[TRACE_MANUAL];
 }
 
-/* Call an instrumented function. @calls: number of calls, this call and those that it makes. */
+/* Call an instrumented function. @calls is the number of calls: this one and those within it. */
 static void call_any(void (*function)(unsigned int), unsigned int argument,
 		     unsigned int calls)
 {
@@ -221,8 +221,8 @@ static void whole(struct __test_metadata *_metadata, struct _test_data_threads *
 #define WHOLE()	whole(_metadata, self)
 
 /*
- * Like WHOLE(), with at most @times abandoned records: before the first word, after the last word,
- * or in between, in which case a mark is in the trace.
+ * Like WHOLE(), but up to @times records may be abandoned: before their first word, after their
+ * last word, or in between, which leaves a mark in the trace.
  */
 static void whole_but(struct __test_metadata *_metadata,
 		      struct _test_data_threads *self, uint64_t times)
@@ -254,7 +254,7 @@ static void move(unsigned int to)
 	trace_pin((int)(to % (unsigned int)sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
-/* Number of signals handled, and of those that, according to the library, interrupted a record. */
+/* Number of signals handled, and how many of them interrupted a record, as the library reports. */
 static uint64_t signals, hits;
 
 /* Maximum number of timer signals since the last signal from the sender. */
@@ -267,7 +267,7 @@ static void set_timers(suseconds_t microseconds)
 	const struct itimerval timer = { { 0, microseconds }, { 0, microseconds } };
 
 	setitimer(ITIMER_REAL, &timer, NULL);
-	/* The timer measures CPU time of the program, much of which is spent in records. */
+	/* This timer measures the program's CPU time, much of which is spent writing records. */
 	setitimer(ITIMER_VIRTUAL, &timer, NULL);
 }
 
@@ -314,8 +314,8 @@ static void *storm(void *number)
 }
 
 /*
- * Return whether the test fills the buffer too fast. When it is done, it should have filled no more
- * than a quarter, and never more than half, because more cannot be decoded here.
+ * Return whether the test fills the buffer too fast. @done is the completed share of the test.
+ * At most a quarter may be full at 1, and never more than half, which is all that can be decoded.
  */
 static bool is_ahead(double done)
 {
@@ -668,7 +668,7 @@ TEST_F(threads, child_forked_in_handler_completes_record)
 			_exit(0);
 	}
 	signal(SIGALRM, SIG_IGN);
-	/* The last signal may have arrived after the loop had checked. */
+	/* The last signal may have arrived after the loop's last check. */
 	if (in_child)
 		_exit(0);
 	TH_LOG("%u forks, %llu within a record", forks, (unsigned long long)hits);
@@ -767,7 +767,7 @@ TEST_F(threads, revoked_counter_access_is_restored)
 	for (i = 0; i < 2; i++)
 		from[i] = trace_counter(counter[i]);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, revokes, &r));
-	/* A record that cannot read counters turns them off; the next record restores access. */
+	/* Count how often access is revoked before a record; the record restores access. */
 	for (records = 0; records < 200 || (taken < 10 && records < 40000); records++) {
 		taken += trace_signal_of_counter(COUNTER_CYCLE) == SIGILL;
 		record();

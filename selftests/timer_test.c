@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that the library's timer records the program's position at the requested rate and without
- * a signal, together with entry and exit records. The side-car file must contain the data that the
+ * Proves that the library's timer records the program's position at the requested rate, without
+ * signals, and alongside entry and exit records. The side-car file must contain the data that the
  * trace lacks.
  */
 #define _GNU_SOURCE
@@ -42,7 +42,7 @@ static __attribute__((noinline, aligned(64))) void busy(uint64_t turns)
  * @entered, @left: number of entries and exits
  * @sampled, @called: masks of the channels with samples, and of the channels with calls
  * @first, @last: times of the first and last sample
- * @begin, @counted: each counter at the first sample, and its increment since
+ * @begin, @counted: value of each counter at the first sample, and its increment since then
  */
 struct seen {
 	uint64_t samples, busy, entered, left;
@@ -158,7 +158,7 @@ static unsigned int unwatched_signals(void)
 	return others;
 }
 
-/* Read the numbers of threads and of signals queued by timers from /proc/self/status. */
+/* Read the number of threads, and of signals queued by timers, from /proc/self/status. */
 static void own_state(char *threads, char *queued, size_t size)
 {
 	char status[4096] = "";
@@ -228,7 +228,7 @@ TEST_F(timer, records_have_interval_and_interrupted_address)
 	EXPECT_EQ(1u << CHANNEL, self->seen.sampled);
 	EXPECT_EQ(0, self->seen.entered + self->seen.left);
 	/*
-	 * The program's own count exceeds the records' count, which lacks an interval at each end.
+	 * The program's own count exceeds the records', which excludes an interval at each end.
 	 */
 	for (i = 0; i < count; i++) {
 		EXPECT_LT(0, self->seen.counted[i]);

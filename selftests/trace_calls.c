@@ -37,7 +37,7 @@ void trace_calls_take(struct trace_calls *calls, const struct trace_record *reco
 	calls->count++;
 }
 
-/* Return the side-car file of a trace, or of the first trace if each sink has its own. */
+/* Return the side-car file of a trace or, if each sink has a separate trace, of the first one. */
 static FILE *open_side_car(const char *base)
 {
 	char name[64];

@@ -206,7 +206,7 @@ uint64_t trace_count_spin(unsigned int counter, uint64_t turns)
 	return best;
 }
 
-/* Return the minimum of several runs: interrupts only add to it. */
+/* Return the minimum of several runs, because interrupts can only increase the count. */
 static uint64_t spin_by_perf(int event, uint64_t turns)
 {
 	uint64_t best = ~0ull, before, count;

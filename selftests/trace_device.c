@@ -372,7 +372,7 @@ static size_t message_ends(const uint8_t *bytes, size_t size)
  * struct layout - the fields of one kind of instruction trace message
  * @tcode:	code of the message
  * @fixed:	total width of the leading fixed-width fields, in bits
- * @fields:	number of variable-width fields, without the time
+ * @fields:	number of variable-width fields, not counting the time
  * @full:	the second field is a full address, and the time is absolute
  */
 struct layout {
@@ -466,7 +466,7 @@ static bool decode_message(const uint8_t *bytes, size_t length,
 		take_fixed(&s, 4);
 		break;
 	case TRACE_TCODE_SYNC:
-		/* CKSRC and CKDF: here only "control 0,0" exists. */
+		/* CKSRC and CKDF: only "control 0,0" exists here. */
 		if (take_fixed(&s, 4) || take_fixed(&s, 2))
 			return false;
 		break;

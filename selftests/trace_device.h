@@ -19,7 +19,7 @@
 
 #define TRACE_DEVICE	"/dev/sifive-trace"
 
-/* Initial value of a structure of the interface: zero except for its size. */
+/* Initial value of one of the interface's structures: zero except for its size. */
 #define TRACE_ARG(type)	((struct type){ .size = sizeof(struct type) })
 
 #define BIT64(n)	(1ull << (n))
@@ -66,8 +66,8 @@ int trace_sink(int fd, uint32_t index, struct sifive_trace_sink *sink);
 uint32_t trace_flags(int fd);
 
 /*
- * Return a configuration that this machine supports, for encoder @index with all stimulus
- * registers: SBA with a small buffer, else SRAM.
+ * Return a configuration for encoder @index with all stimulus registers, and with a sink that this
+ * machine supports: a small SBA buffer if possible, otherwise SRAM.
  */
 struct sifive_trace_config trace_simple_config(int fd, uint32_t index);
 
@@ -92,7 +92,7 @@ ssize_t trace_read_all(int fd, uint8_t **bytes);
 void *trace_map(int fd, const struct sifive_trace_encoder *encoder);
 void trace_unmap(void *page);
 
-/* Return the register whose messages have @channel and timestamps. */
+/* Return the register whose messages contain this channel number and a timestamp. */
 unsigned int trace_register(const struct sifive_trace_encoder *encoder,
 			    unsigned int channel);
 
@@ -141,7 +141,7 @@ int trace_wait(pid_t child);
  * @src:	source, or 0 in a stream without sources
  * @tag:	channel * 4 + offset of the store, for data messages
  * @value:	stored value; for a synchronisation, TRACE_VALUE_*; for Ownership, the process field
- * @full:	the message has a full address: an instruction trace Sync message
+ * @full:	the message has a full address, as instruction trace Sync messages do
  * @address:	full address
  * @timed:	the message has a timestamp
  * @time:	full time, rebuilt from the previous messages

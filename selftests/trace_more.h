@@ -45,7 +45,7 @@ struct trace_session {
 int trace_session_open(struct trace_session *s, unsigned int index);
 
 /*
- * Configure @encoder and the encoders in @also, with sinks of this kind, and map the page of
+ * Configure @encoder and the encoders in @also, with sinks of kind @sink, and map the page of
  * @encoder. @buffer is 0 for SRAM. This function can be called repeatedly.
  */
 int trace_session_config(struct trace_session *s, uint32_t sink, uint64_t buffer,
@@ -54,7 +54,7 @@ int trace_session_config(struct trace_session *s, uint32_t sink, uint64_t buffer
 /* Unmap the page and close the descriptor, if they are mapped and open. */
 void trace_session_close(struct trace_session *s);
 
-/* Return whether some component of the machine has a sink of that kind. */
+/* Return whether any component of the machine has a sink of kind @sink. */
 bool trace_has_sink(const struct trace_session *s, uint32_t sink);
 
 /* Return the message for the last error, valid until the next call. */

@@ -15,8 +15,8 @@ enum { RAW, DELTA, XOR };
 /**
  * struct stream - the messages of one source and channel
  * @state:	kind of the next word
- * @left:	remaining words of a header, addresses of a record, or upper parts of a value of a
- *		stack
+ * @left:	number of words of a header, addresses of a record, or upper parts of a stack's
+ *		value that are still to come
  * @at:		index of the next counter or address
  * @had_one:	a record has been decoded since the header
  * @xor:	latest address, to which the next address is relative

@@ -170,8 +170,8 @@ command report --symfs "$out/root" "$out/$slow" 2>&1 >/dev/null | tee "$out/slow
 	grep -q 'instructions, [0-9]* of [0-9]* Sync' && ! grep -q 'no file contains the code' "$out/slow.log"
 result $? "probes cause no gaps in the flow"
 host graph "$out/$slow" >"$out/slow.graph"
-# Thousands of calls are probed, but the report counts a new call to their caller only after the
-# ring's first context switch, and after a gap.
+# Although thousands of calls are probed, the report counts their caller as called again only after
+# the ring's first context switch, and after a gap.
 [ "$(host report --format csv "$out/$slow" | grep -c '^"serve"')" = 1 ] &&
 	[ "$(host report --format csv "$out/$slow" | sed -nE 's/^"serve",([0-9]+),.*/\1/p')" -le 5 ]
 result $? "a probed call belongs to its caller, which continues afterwards"

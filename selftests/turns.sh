@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests record -e with more events than counters. Prints TAP. The events take turns, and report
-# scales their counts to the counts of a run in which each event has a counter. Each output format
-# marks scaled counts, omits them, or is refused. Events that cannot take turns are refused.
+# scales their counts to what they would be if each event had a counter. Each output format marks
+# scaled counts, omits them, or is refused. Events that cannot take turns are refused.
 #
 #	turns.sh BUILD
 

@@ -229,9 +229,9 @@ struct check {
 
 /*
  * Execute instructions until each turn has occurred several times, and yield the hart to other
- * threads. In the turn that counts instructions, two readings differ by at least the loop's
- * instructions, and by at most the difference between the surrounding readings of instret, because
- * instret also counts the firmware's instructions.
+ * threads. In the turn that counts instructions, two readings differ by at least the number of
+ * instructions in the loop, and by at most the difference between the surrounding readings of
+ * instret, which also counts the firmware's instructions.
  */
 static void *check(void *arg)
 {
@@ -313,7 +313,7 @@ TEST_F(turns, continue_when_thread_runs_again)
 	ASSERT_EQ(0, TAKE(SIFIVE_TRACE_COUNTERS_PER_THREAD));
 	slot = trace_own_slot(self->fd);
 	ASSERT_NE(NULL, slot);
-	/* Let most runs of the thread be shorter than the shortest turn. */
+	/* Make most of the thread's runs shorter than the shortest turn. */
 	while (seen != BIT64(self->turns + 1) - 2) {
 		trace_spin(10);
 		seen |= 1u << turn_of(event, trace_own_count(slot, event->counter));

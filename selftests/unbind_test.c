@@ -4,7 +4,7 @@
  * threads that read and poll. Accesses to such mappings then raise SIGBUS. The hardware must work
  * once it is rebound, and the module cannot be unloaded while it is in use.
  *
- * TRACE_SECONDS: time for which components are unbound and bound while threads race, in seconds
+ * TRACE_SECONDS: number of seconds for which components are unbound and bound while threads race
  * (default 2).
  */
 #define _GNU_SOURCE

@@ -91,8 +91,8 @@ static uint64_t end(struct __test_metadata *_metadata, struct _test_data_unusual
 }
 
 /*
- * Check that each record that the program has counted, and at most @more further records, are in
- * the trace or counted as lost. An abandoned record may be complete, and is then counted twice.
+ * Check that all records that the program has counted, and at most @more others, are in the trace
+ * or counted as lost. An abandoned record may be complete, and is then counted twice.
  */
 static void check(struct __test_metadata *_metadata, struct _test_data_unusual *self,
 		  uint64_t more)

@@ -225,8 +225,8 @@ static bool writers_sleep(void)
 }
 
 /*
- * Wait until a store by each writer waits. Before that, the driver sets the flag, then removes the
- * pages.
+ * Wait until each writer is waiting in a store. Before that, the driver sets the flag, then removes
+ * the pages.
  */
 static void until_waiting(const struct _test_data_wait *self)
 {

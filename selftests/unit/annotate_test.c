@@ -43,7 +43,7 @@ static void save_work(FIXTURE_DATA(command) *self)
 	save(self, "t");
 }
 
-/* Return whether a row contains @before and, after the instruction as printed by LLVM, @behind. */
+/* Return whether a row contains @before, the instruction as printed by LLVM, and @behind. */
 static bool has_row(const char *out, const char *before, const char *behind)
 {
 	const char *row = strstr(out, before), *end = row ? strchr(row, '\n') : NULL;

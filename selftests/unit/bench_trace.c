@@ -12,7 +12,7 @@
 
 #define PART	(1u << 20)
 #define MOVING	4
-/* Number of records between two migrations, which take at least a millisecond. */
+/* Threads migrate once in this many records, which take at least a millisecond. */
 #define STAYS	1000
 
 static int describe(const char *path)

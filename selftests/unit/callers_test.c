@@ -35,7 +35,7 @@ static void sample(struct gen_stream *stream, uint64_t pc, const uint64_t *addre
 
 /*
  * Write samples in which the return-address register contains the address that is also in the
- * frame, an address that an earlier call has left, or the return address of a leaf function.
+ * frame, an address left there by an earlier call, or the return address of a leaf function.
  */
 static void make_stacks(FIXTURE_DATA(command) *self)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests that times after damage (a flipped bit, lost bytes, Errors) are the true times or are
- * marked.
+ * Tests that times after damage (a flipped bit, lost bytes, Error messages) are the true times or
+ * are marked.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -200,8 +200,8 @@ TEST_F_TIMEOUT(clock, continues_after_a_flipped_bit, 600)
 }
 
 /*
- * Traces that end with the absolute time, as sent by encoders when they stop, have only exact
- * times, even if messages are reordered.
+ * Traces that end with an absolute time, which encoders send when they stop, have only exact times,
+ * even if messages are reordered.
  */
 TEST_F_TIMEOUT(clock, is_exact_without_damage, 600)
 {

@@ -17,7 +17,7 @@
 #define FIB	0x21000ull
 #define LENGTHY	0x22000ull
 #define SIZE	(1 << 16)
-/* Timeout in seconds; only a command that waits for input that never arrives reaches it. */
+/* Timeout in seconds; only a command that waits in vain for input reaches it. */
 #define HANGS	600
 
 FIXTURE(command) {

@@ -137,7 +137,7 @@ static void run_one(struct gen *gen, uint64_t address)
 
 #define PATHS	"      %  instructions         times  length  iterations  path\n"
 
-/* The hot path is the loop, which excludes the instruction before it. */
+/* The hot path is the loop, without the instruction before it. */
 TEST_F(command, hot_path_contains_the_most_frequent_successors)
 {
 	cover(self, "--by path");

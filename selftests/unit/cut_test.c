@@ -159,7 +159,7 @@ static void callers(struct gen_stream *stream, uint64_t *seed)
 }
 
 /*
- * Generate three sources with counts wider than 32 bits, whose messages are interleaved at random.
+ * Generate three sources with interleaved messages, and with counts wider than 32 bits.
  */
 static void make(unsigned int count_type, uint64_t seed)
 {

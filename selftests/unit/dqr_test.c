@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests export --format dqr: traces with one header for each source and channel, with the
- * same records, and programs at their load addresses.
+ * Tests export --format dqr, which writes traces with the same records but only one header for each
+ * source and channel, and programs at their load addresses.
  */
 #include "command_fixture.h"
 

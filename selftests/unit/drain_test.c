@@ -21,7 +21,7 @@
 
 static struct sifive_trace_status status;
 
-/* Number of times that losses and sinks were read. */
+/* Numbers of times that losses and sinks were read. */
 static unsigned int losses_read, sinks_read;
 
 /* Number of STATUS calls until the buffer has room. */

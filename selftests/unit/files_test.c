@@ -63,7 +63,7 @@ static unsigned int mode_of(const char *path)
 	return lstat(path, &status) ? 0 : status.st_mode;
 }
 
-/* Return the name that commands derive by appending @suffix to the named file. */
+/* Return the name that commands derive from self->path by appending @suffix. */
 static const char *beside(FIXTURE_DATA(files) *self, const char *suffix)
 {
 	static char name[PATH_MAX + 32];

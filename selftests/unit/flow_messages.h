@@ -48,7 +48,7 @@ static inline void context(struct gen *gen, uint64_t tid)
 	gen_message(gen, 2, source, NULL, NULL, &process, 1);
 }
 
-/* Append the message for turning tracing off, @halfwords halfwords after the last branch. */
+/* Append the message sent when tracing stops, @halfwords halfwords after the last branch. */
 static inline void stop(struct gen *gen, uint64_t halfwords)
 {
 	const uint8_t fixed[] = { 4, 0 }, bits[] = { 4, 2, 0 };

@@ -278,8 +278,8 @@ static void send(struct encoder *encoder, unsigned int tcode, const uint8_t *fix
 {
 	gen_message(encoder->gen, tcode, encoder->tracer->src, fixed, bits, field, fields);
 	/*
-	 * A message with only a number of halfwords does not describe which instructions were
-	 * executed.
+	 * A message that contains only a number of halfwords does not describe which instructions
+	 * were executed.
 	 */
 	if (tcode != 27 || fixed[0])
 		encoder->described = tcode == 27 || tcode == 30 ? encoder->repeated :

@@ -251,9 +251,9 @@ TEST_F(flow, is_exact_except_for_overflow_gaps)
 }
 
 /*
- * Compare each stretch of instructions between two gaps with the run. Return the number of
- * stretches that do not occur in the run in this order. Set @true_ones to the number of
- * instructions in the stretches that do occur.
+ * Search the run for each stretch of instructions between two gaps, in order. Return the number of
+ * stretches that do not occur there. Set @true_ones to the number of instructions in the stretches
+ * that do.
  */
 static unsigned int invented(const FIXTURE_DATA(flow) *self, size_t *true_ones)
 {
@@ -391,7 +391,7 @@ TEST_F(flow, supports_the_highest_repeat_count)
 	EXPECT_EQ(0, self->stats.missed);
 }
 
-/* An encoder can send such large numbers, but to follow the repetitions would take days. */
+/* An encoder can send such large numbers, but following the repetitions would take days. */
 TEST_F(flow, refuses_excessive_repeat_counts)
 {
 	begin_loop(self);

@@ -91,7 +91,8 @@ static void add_bits(struct slices *to, uint64_t value, unsigned int bits)
 }
 
 /*
- * Add a variable field of as many bits as the value has, but at least one. The last slice ends it.
+ * Add a variable-width field of as many bits as the value needs, but at least one; mark the field's
+ * end in its last slice.
  */
 static void add_field(struct slices *to, uint64_t value)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Generates traces with known content for tests: the output of an encoder and a record writer
- * according to the specifications of the formats, without code from the decoders. If memory runs
- * out, the program ends.
+ * Generates traces with known content for tests: what an encoder and a record writer send according
+ * to the specifications of the formats. No code is shared with the decoders. If memory runs out,
+ * the program ends.
  */
 #ifndef SELFTESTS_UNIT_GEN_H
 #define SELFTESTS_UNIT_GEN_H
@@ -46,7 +46,7 @@ struct gen_truth {
  * @src_bits:	width of the SRC field
  * @ts_width:	bits of a timestamp, or 0 if messages have none
  * @ts_delta:	ordinary messages carry the ticks since the previous message (default: the XOR of
- *		both times)
+ *		the two messages' times)
  * @now:	time of the next message
  * @step:	ticks from one message to the next
  * @time:	time of each message
@@ -144,7 +144,7 @@ void gen_stack(struct gen_stream *stream, const uint64_t reg[SIFIVE_TRACE_STACK_
 	       const uint64_t *word, unsigned int words);
 
 /**
- * gen_record() - add a record, and its truth at the end of gen->truth
+ * gen_record() - append a record to the trace, and its true content to gen->truth
  * @type:	kind of record, 0 to 3
  * @address:	one or two even addresses
  * @value:	current value of each counter

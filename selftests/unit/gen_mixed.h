@@ -20,8 +20,8 @@
  * @thread:	id of a sample's thread, or 0
  * @callers:	number of elements of @caller
  * @stack:	the sample has a stack
- * @waited:	nanoseconds in a mark
- * @dropped:	records in a mark
+ * @waited:	duration of the wait that a mark reports, in nanoseconds, or 0
+ * @dropped:	number of dropped records that a mark reports, or 0
  */
 struct mixed_record {
 	struct gen_truth truth;

@@ -8,7 +8,7 @@
 /* Number of passes in which adjacent messages are swapped. */
 #define SHUFFLES	4
 #define FIRST_CHANNEL	6
-/* Once in TAKES times that a thread without a channel is chosen, it takes one and runs. */
+/* A thread without a channel takes one, and runs, once in TAKES times that it is chosen. */
 #define TAKES		20
 /* A function that is called only while records are being lost. */
 #define LOST_FUNCTION	(PROGRAM_FUNCTIONS - 1)
@@ -274,7 +274,7 @@ static void call(struct program *program, struct program_thread *thread)
 				program->functions));
 }
 
-/* The innermost @lost calls, without exit records, end when the enclosing call returns. */
+/* Return from a call. The @lost calls within it end, too, but have no exit records. */
 static void give_back(struct program *program, struct program_thread *thread,
 		      unsigned int lost)
 {

@@ -38,7 +38,7 @@ struct harm {
 };
 
 /**
- * harm_describe() - describe any trace as harm_make() expects
+ * harm_describe() - describe any trace in the form that harm_make() expects
  * @mixed:	set to a trace without records that uses the bytes of @gen. The caller frees only
  *		@mixed->message
  */

@@ -165,7 +165,7 @@ static bool is_named(const char *name, int function)
 	return !strcmp(name, expected);
 }
 
-/* Return whether a field is the number, empty or marked. */
+/* Return whether a field contains the number, is empty, or is marked. */
 static bool is_right(const char *field, const char *mark, uint64_t number)
 {
 	return !*field || strcmp(mark, "0") || strtoull(field, NULL, 10) == number;

@@ -7,7 +7,7 @@
  *
  * Some damage, such as a changed value, cannot be detected, so some limits are percentages. If only
  * values and timestamps are damaged, wrong values and, in the delta scheme, wrong times are not
- * counted. In the XOR scheme, errors shorter than the time between two messages are not counted
+ * counted. In the XOR scheme, errors smaller than the time between two messages are not counted
  * either. Stacks are not compared, because their length and parts are not fixed.
  */
 #include <inttypes.h>
@@ -32,7 +32,7 @@
 enum fault {
 	TIME,		/* a time is wrong, but shown as exact */
 	CONTENT,	/* an address, count, thread, caller or mark is wrong, but shown as known */
-	INVENTED,	/* a record is shown that was not written */
+	INVENTED,	/* a record that was not written is shown */
 	MISSING,	/* a record is neither shown nor within a reported loss */
 	FAULTS
 };
@@ -473,7 +473,7 @@ TEST_F_TIMEOUT(harm, is_shown_or_marked, 600)
 	}
 	TH_LOG("%" PRIu64 " traces: %" PRIu64 " with a fault, %" PRIu64 " of them not noticed, %" PRIu64 " with missing records; %" PRIu64 " of %" PRIu64 " records shown",
 	       self->harmed, self->faulty, self->lax, self->missing, self->shown, self->made);
-	/* A damaged record may have been shown before a contradiction reveals the damage. */
+	/* A damaged record may have been shown before a contradiction revealed the damage. */
 	EXPECT_LE(50 * self->bad_times, variant->faulty ? self->harmed : 0);
 	EXPECT_LE(100 * self->faulty, variant->faulty * self->harmed);
 	EXPECT_LE(100 * self->lax, variant->lax * self->harmed);

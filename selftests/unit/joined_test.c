@@ -108,7 +108,7 @@ static void run_main(FIXTURE_DATA(command) *self)
 	end(self);
 }
 
-/* Return whether the output contains the texts in this order. */
+/* Return whether the output contains the strings in this order. */
 static bool in_order(const char *out, const char * const *text, size_t count)
 {
 	size_t i;
@@ -122,7 +122,7 @@ static bool in_order(const char *out, const char * const *text, size_t count)
 	return true;
 }
 
-/* The times before all lines are equally wide, known or not. */
+/* The time at the start of each line has the same width, even if it is unknown. */
 TEST_F(command, wall_clock_times_are_aligned)
 {
 	static const char meta[] =

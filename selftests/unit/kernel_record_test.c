@@ -124,7 +124,7 @@ static unsigned int headers_among(unsigned int count)
 	return headers;
 }
 
-/* After a periodic header, address and counts are complete, as after the first header. */
+/* After a periodic header, the address and the counts are complete, as after the first header. */
 TEST(periodic_headers_restart_the_encoding)
 {
 	ASSERT_EQ(0, start(SIFIVE_TRACE_SAMPLING_XOR, 64, 0));

@@ -52,7 +52,7 @@ static void meanwhile(void *argument, const sigset_t *mask)
 	const struct timespec soon = { .tv_nsec = 10000000 };
 
 	if (!self->number || access("ready", F_OK)) {
-		/* The signal that the program's end raises also ends this wait. */
+		/* SIGCHLD, which reports the end of the program, also ends this wait. */
 		pselect(0, NULL, NULL, NULL, &soon, mask);
 		return;
 	}

@@ -13,7 +13,7 @@
 FIXTURE(record)
 {
 	char dir[40];
-	int error;	/* text of standard error */
+	int error;	/* file with the output to standard error */
 	int saved;
 };
 

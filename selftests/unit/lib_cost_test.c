@@ -18,7 +18,7 @@
  */
 #define CALL		8
 
-/* Upper limit of the cost of an entry record with @n counters, including call and hook. */
+/* Upper limit of the cost of an entry record with @n counters, including the call and the hook. */
 #define BOUND(n)	(42 + 7 * (n))
 #define BOUND_OTHERS(n)	(42 + 10 * (n))
 #define OWN		15

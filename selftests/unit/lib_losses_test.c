@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests that the library counts each record that it could not write as lost, and counts it once,
- * even if a pause interrupts a thread within the record. Records excluded by the filter are not
- * counted.
+ * Tests that the library counts as lost, exactly once, each record that it could not write, even if
+ * a pause interrupts a thread within the record. Records excluded by the filter are not counted.
  */
 #include "kselftest_harness.h"
 

@@ -499,7 +499,7 @@ PERF_INTERNAL void perf_rseq_barrier(void)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/* The library checks whether weak functions are present; in one file, they always are. */
+/* The library checks whether weak functions are present; in a single file, they always are. */
 #pragma GCC diagnostic ignored "-Waddress"
 
 #define PERF_AMALGAMATION

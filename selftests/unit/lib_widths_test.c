@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests for each writer and count type that records show the true values of counters, even after a
- * wrap, and contain no unnecessary upper half. The counters are 64, 48, 40, 32 or 1 bits wide.
+ * Tests, for each writer and count type, that records show the true values of counters, even after
+ * a wrap, and contain no unnecessary upper half. The counters are 64, 48, 40, 32 or 1 bits wide.
  */
 #include "kselftest_harness.h"
 
@@ -451,7 +451,7 @@ TEST_F(each_type, can_be_interrupted_at_any_instruction)
 		}
 }
 
-/* An explicit record keeps the order of its counters if a handler interrupts it. */
+/* An explicit record keeps the order of its counters even if a handler interrupts it. */
 TEST_F(widths, interrupted_explicit_record_keeps_counter_order)
 {
 	use_run(8, false);

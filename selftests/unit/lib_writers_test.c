@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Tests the generated writers in the same way as lib_hooks_test.c tests the generic writer. Also
- * tests that no records are mixed up or missing after new set-ups while threads run, after jumps
- * and forks out of a record, with signal handlers on any stack, and if threads are not scheduled.
+ * tests that no records are mixed up or missing, even if the set-up changes while threads run,
+ * jumps and forks leave a record, signal handlers run on any stack, or threads are not scheduled.
  */
 #include "kselftest_harness.h"
 

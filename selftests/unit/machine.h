@@ -157,7 +157,7 @@ static uint64_t machine_interrupt(const struct perf_code *code, uint64_t pc)
 	return pc;
 }
 
-/* Run a writer to its end, or to a library function, which is called. */
+/* Run a writer until it ends or reaches a library function, which is then called. */
 static __attribute__((noinline))
 void machine_run(const struct perf_code *code, perf_writer *writer, uint64_t address,
 		 uint64_t address2, uint64_t kind)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Tests how commands handle marks for dropped records and waits for room. */
+/* Tests how commands handle marks, which report dropped records and waits for room. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -40,8 +40,8 @@ static inline void collect_fed(struct nexus *nexus, struct collected *all)
 }
 
 /*
- * Decode @length bytes, fed in chunks of @piece. Each chunk is a separate copy of
- * exactly that size, so that reading beyond it is detected.
+ * Decode @length bytes, fed in chunks of @piece bytes. Each chunk is a separate copy of exactly
+ * that size, so that reads beyond its end are detected.
  */
 static inline void collect(const struct nexus_options *options,
 			   const void *data, size_t length, size_t piece,

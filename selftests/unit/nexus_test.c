@@ -227,7 +227,7 @@ TEST(store_sizes_are_decoded)
 	EXPECT_FALSE(nexus_store(&message, &store));
 }
 
-/* Write a sync, stores of several sizes, idle bytes. */
+/* Write a sync, stores of several sizes, and idle bytes. */
 static void sample(struct gen *gen, unsigned int src_bits)
 {
 	unsigned int i;
@@ -382,7 +382,7 @@ TEST(malformed_message_is_a_gap)
 	/* A field of more than 64 bits. */
 	check_gap(_metadata, "\x1c\x61\xfc\xfc\xfc\xfc\xfc\xfc\xfc\xfc\xfc\xfc\xff",
 		  13, NEXUS_GAP_MALFORMED);
-	/* A message that ends within its TCODE, whose layout is unknown. */
+	/* A message that ends within its TCODE, so its layout is unknown. */
 	check_gap(_metadata, "\xe3", 1, NEXUS_GAP_MALFORMED);
 }
 

@@ -203,8 +203,8 @@ static void finish(FIXTURE_DATA(calls) *self, unsigned int hart)
 }
 
 /*
- * Begin to lose messages; or stop losing them, and report the loss with an Error message that has
- * no time.
+ * Begin to lose messages or, if they are being lost, stop losing them and report the loss with an
+ * Error message that has no time.
  */
 static void mute(FIXTURE_DATA(calls) *self, unsigned int hart)
 {

@@ -58,7 +58,7 @@ FIXTURE(oncpu) {
 	int running[HARTS];
 	bool gap[HARTS];		/* a record of a switch could not be written */
 	bool mute[HARTS];		/* messages are lost */
-	unsigned int drop, mutes, pauses;	/* one in so many records or steps; 0: never */
+	unsigned int drop, mutes, pauses;	/* once in this many records or steps; 0: never */
 	unsigned int lost;
 	uint64_t self[FUNCTIONS][SUMS], total[FUNCTIONS][SUMS];
 	char trace[64], meta[80];

@@ -522,8 +522,8 @@ TEST_F(command, ctf_export_is_read_by_babeltrace)
 }
 
 /*
- * Write a trace whose counters have equal names, for example because :u and :k of one event are
- * counted without a side-car file.
+ * Write a trace whose counters have equal names, as :u and :k of one event do, for example, if
+ * there is no side-car file.
  */
 TEST_F(command, counters_with_the_same_name_are_distinguished)
 {

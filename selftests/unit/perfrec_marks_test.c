@@ -105,8 +105,8 @@ TEST_F(perfrec, thread_without_a_sample_is_lost)
 
 	header(self, PERFREC_RAW, 1, 64);
 	/*
-	 * Write threads in wrong places: before a manual record, without an id, in the middle of
-	 * callers, and before another thread.
+	 * Write invalid threads: one before a manual record, one without an id, one in the middle
+	 * of callers, and one before another thread.
 	 */
 	for (i = 0; i < 4; i++) {
 		if (i == 2) {
@@ -195,8 +195,8 @@ TEST_F(perfrec, callers_without_a_sample_are_lost)
 
 	header(self, PERFREC_RAW, 1, 64);
 	/*
-	 * Write wrong lists of callers: before a manual record, without an address, and with half
-	 * an address.
+	 * Write invalid lists of callers: one before a manual record, one without an address, and
+	 * one with half an address.
 	 */
 	for (i = 0; i < 3; i++) {
 		word8(self, SIFIVE_TRACE_RECORD_CALLERS);

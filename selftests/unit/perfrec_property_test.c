@@ -569,7 +569,7 @@ TEST(lost_and_changed_bytes_are_survived)
 	}
 }
 
-/* Decode words in random order: none may be omitted or counted twice. */
+/* Decode words in random order: no word may be omitted or counted twice. */
 TEST(random_words_are_all_accounted_for)
 {
 	static const uint8_t sizes[] = { 1, 1, 2, 4, 4, 4, 4, 4, 4, 0 };

@@ -176,8 +176,8 @@ TEST_F(places, distinguish_processes_with_the_same_addresses)
 	add_in(self, AT, 2);
 	ASSERT_EQ(0, places_new(&self->meta, &self->places));
 	/*
-	 * Results are cached, so look up the objects twice, with another time and another writer
-	 * each time.
+	 * Results are cached, so look up the objects twice, with a different time and a
+	 * different writer for each.
 	 */
 	for (round = 0; round < 2; round++) {
 		EXPECT_EQ(0, of_writer(self, AT, 120, 3, 0));

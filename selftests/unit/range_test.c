@@ -52,7 +52,7 @@ static void make_records(struct gen *gen, uint64_t *seed, bool lost)
 	}
 }
 
-/* Return whether a line has a time, as text, csv or json. */
+/* Return whether a line of text, csv or json output contains a time. */
 static bool time_of(const char *line, uint64_t *time)
 {
 	const char *at = strstr(line, "\"ticks\":");

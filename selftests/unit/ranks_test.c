@@ -33,8 +33,8 @@ TEST(probabilities_are_as_published)
 	EXPECT_LT(fabs(ranks_p(low, 10, high, 10) - 2.0 / 184756), 1e-15);
 	EXPECT_LT(fabs(ranks_p(high, 10, low, 10) - 2.0 / 184756), 1e-15);
 	/*
-	 * The ranks are 1.5, 1.5 and 3.5, of 1.5, 1.5, 3.5, 3.5, 5.5 and 5.5: 4 of the 20 possible
-	 * sums are as extreme.
+	 * The ranks are 1.5, 1.5 and 3.5 out of 1.5, 1.5, 3.5, 3.5, 5.5 and 5.5: 4 of the 20
+	 * possible sums are as extreme.
 	 */
 	EXPECT_LT(fabs(ranks_p(tied, 3, other, 3) - 0.2), 1e-12);
 	EXPECT_EQ(RANKS_SAME, ranks_p(same, 3, same, 3));
@@ -48,7 +48,7 @@ TEST(probabilities_are_as_published)
 	for (i = 0; i < 20; i++)
 		few[i] = i;
 	EXPECT_LT(fabs(ranks_p(few, 20, many, 30) - 3.01e-9), 2e-11);
-	/* No probability can be less than the probability of one way to choose 9 of 48. */
+	/* No probability can be less than that of a single way to choose 9 of 48. */
 	EXPECT_GE(ranks_p(few, 9, none, 39), 1.0 / 1677106640);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Tests traces with samples from several processes and the tracer itself, and the names shown. */
+/* Tests samples from several processes and from the tracer itself, and the names shown for them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -416,8 +416,8 @@ TEST_F(command, command_waits_for_the_pager)
 	EXPECT_EQ(1, self->status);
 	EXPECT_NE(NULL, strstr(self->out, "the end of FRX"));
 	/*
-	 * The text is larger than a pipe, so the signal arrives before the command has written all
-	 * of it.
+	 * The output does not fit into a pipe, so the signal arrives before the command has written
+	 * all of it.
 	 */
 	pager = "trap '' INT; kill -INT $PPID; cat >/dev/null; sleep 0.1; echo the end";
 	watch(self, "decode --meta none trace.rtd", 100);

@@ -21,7 +21,7 @@ TEST(characters_are_decoded_as_utf_8)
 		/* Overlong encodings. */
 		{ "\xc0\x80" }, { "\xc1\xbf" }, { "\xe0\x9f\xbf" },
 		{ "\xf0\x8f\xbf\xbf" },
-		/* Surrogates, and code points beyond the last. */
+		/* Surrogates, and code points beyond the last valid one. */
 		{ "\xed\xa0\x80" }, { "\xed\xbf\xbf" }, { "\xf4\x90\x80\x80" },
 		{ "\xf8\x88\x80\x80\x80" }, { "\xff" },
 		/* Truncated characters, or continuation bytes without a first byte. */

@@ -198,7 +198,7 @@ TEST_F(command, root_contains_the_total_of_random_calls)
 	}
 }
 
-/* Nested calls, each a third of a second excluding callees. */
+/* Nested calls, each of which takes a third of a second, excluding its callees. */
 TEST_F(command, speedscope_totals_have_no_rounding_error)
 {
 	struct gen_stream stream;

@@ -111,12 +111,12 @@ TEST_F(command, times_are_between_the_readings_of_the_clocks)
 		snprintf(text, sizeof(text), ",\"unix_ns\":%llu,", expected(time[i]));
 		EXPECT_NE(NULL, strstr(self->out, text)) { TH_LOG("%s: %s", text, self->out); }
 	}
-	/* Without the option, times are those of the trace. */
+	/* Without the option, times are those of the trace's clock. */
 	run(self, "decode -q --csv trace.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "\n0.333")) { TH_LOG("%s", self->out); }
 }
 
-/* All formats show the same times, and call durations are those of the trace. */
+/* All formats show the same times. Call durations are as measured by the trace's clock. */
 TEST_F(command, formats_agree)
 {
 	unsigned long long begin, end;
@@ -287,7 +287,7 @@ TEST_F(command, wide_timestamps_are_converted)
 	}
 }
 
-/* A difference that the errors of the readings explain is not a drift. */
+/* A difference that the errors of the readings can explain does not count as drift. */
 TEST_F(command, small_drift_is_not_corrected)
 {
 	static const struct {
@@ -313,7 +313,7 @@ TEST_F(command, small_drift_is_not_corrected)
 	}
 }
 
-/* The accuracy is known only if the errors of all readings are. */
+/* The accuracy is known only if the errors of all readings are known. */
 TEST_F(command, accuracy_needs_all_errors)
 {
 	static const struct {

@@ -245,7 +245,7 @@ TEST_F(order, includes_events_that_arrive_while_rings_are_read)
 	EXPECT_EQ(1, self->watch.records);
 }
 
-/* Records of any kind and size, which may wrap at the end of the ring, and lost records. */
+/* Lost records, and records of any kind and size, which may wrap at the end of the ring. */
 TEST_F(order, does_not_depend_on_the_records)
 {
 	struct perf_loss loss = {
