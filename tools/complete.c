@@ -106,7 +106,7 @@ static const struct cli_option *option_of(const struct cli_command *command,
 	return NULL;
 }
 
-/* If the word after @word is the value of an option, return that option, otherwise NULL. */
+/* If the word after @word is the value of an option, return that option; otherwise, return NULL. */
 static const struct cli_option *value_of(const struct cli_command *command,
 					 const char *word)
 {

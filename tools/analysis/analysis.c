@@ -433,7 +433,7 @@ void note_loss(struct analysis *analysis, struct analysis_thread *thread)
 		analysis->ops->lost(analysis->context, thread);
 }
 
-/* Receive a thread's records in the order of writing. */
+/* Receive a thread's records in the order in which they were written. */
 static void on_ordered(void *context, const struct perfrec_record *record)
 {
 	struct analysis *analysis = context;

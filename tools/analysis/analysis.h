@@ -6,9 +6,9 @@
  *
  * A call begins with its enter record. It ends at its exit record, at a record of an outer function
  * (after an exception, longjmp or lost records), at a header that begins another part of the
- * capture, where addresses are lost, or at the end of the trace. The counts and the time between
- * two of a thread's records are charged to the function that ran in between. Unknown counts, such
- * as those after a loss or a migration to a hart with other counters, are charged to no function.
+ * capture, at a loss of addresses, or at the end of the trace. The counts and the time between two
+ * of a thread's records are charged to the function that ran in between. Unknown counts, such as
+ * those after a loss or a migration to a hart with other counters, are charged to no function.
  */
 #ifndef SIFIVE_TRACE_ANALYSIS_H
 #define SIFIVE_TRACE_ANALYSIS_H
@@ -136,7 +136,7 @@ enum analysis_why {
 /**
  * struct analysis_end - a call that has ended
  * @why:	enum analysis_why
- * @timed:	@total and @self are known, otherwise 0
+ * @timed:	@total and @self are known; otherwise, they are 0
  * @inferred:	@total is inferred
  * @self_inferred: @self is inferred
  * @total:	ticks from enter to exit
@@ -211,8 +211,8 @@ struct analysis_point {
  * @point:	a sample or manual record
  * @uncharge:	calls or manual records begin to fill these columns, which only samples have filled
  *		until then: discard the samples' counts
- * @recorded:	if calls are generated from instruction trace: a record of an instrumented function
- *		or a manual record, at its place among the calls. Its counts are not charged to a
+ * @recorded:	a record of an instrumented function or a manual record, at its place among the
+ *		calls that are generated from instruction trace. Its counts are not charged to a
  *		call, because several functions may have run since the previous record.
  * @ran:	a thread has executed @instructions of a function or, if @instructions is 0, has
  *		called it once; this happened between two calls of @recorded
@@ -340,7 +340,7 @@ struct analysis *analysis_new(const struct meta *meta, struct symbols *symbols,
 /**
  * analysis_limit() - apply the user's selection; call this before analysis_run()
  * @input:	the user's options: a time range, in which each thread is shown from its first
- *		record to its last; and, for a trace with an instruction trace, whether to show the
+ *		record to its last; and, for a trace with instruction trace, whether to show the
  *		calls found in records rather than those found in instruction trace
  */
 void analysis_limit(struct analysis *analysis, const struct input *input);

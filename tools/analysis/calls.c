@@ -395,8 +395,8 @@ static unsigned int ends(const struct analysis_thread *thread,
 }
 
 /*
- * Called when a call that was open during a loss ends: the calls that enclose it are still open.
- * This is not certain for a recursive function.
+ * Called when a call that was open during a loss ends. Unless its function is recursive, this shows
+ * that the calls that enclose it are still open.
  */
 static __attribute__((noinline, cold))
 void confirm(const struct analysis *analysis, struct analysis_thread *thread,

@@ -197,8 +197,8 @@ static inline struct stream *counting_stream(struct analysis *analysis, struct c
  * counting_own() - record that the program itself writes a stream, because it contains a call or a
  * manual record
  *
- * The kernel writes samples to a separate stream, whose counts others may include. If the program
- * samples itself, its stream may begin with a sample.
+ * The kernel writes samples to a separate stream; other streams may include the same counts. If the
+ * program samples itself, its stream may begin with a sample.
  */
 void counting_own(struct analysis *analysis, struct stream *stream);
 
@@ -249,8 +249,8 @@ static inline bool counting_lost(const struct analysis *analysis, const struct s
 }
 
 /**
- * counting_backwards() - find the counts in analysis->delta that are negative, and those that would
- * make sums exceed 63 bits, in the columns @known
+ * counting_backwards() - find, in the columns @known of analysis->delta, the counts that are
+ * negative, and those that would make sums exceed 63 bits
  *
  * Called if any count is COUNTERS_BACKWARDS or more.
  */

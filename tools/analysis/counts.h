@@ -34,7 +34,7 @@ struct counts_run {
  * @block:	the block
  * @to:		the other block's address, as from symbols_place()
  * @next:	the other block follows immediately
- * @times:	number of times
+ * @times:	number of transitions
  */
 struct counts_link {
 	const struct block	*block;

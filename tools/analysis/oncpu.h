@@ -53,8 +53,8 @@ struct oncpu_times {
 };
 
 /**
- * struct oncpu_part - ticks of a period in which the thread was running, was not running, and was
- * in an unknown state
+ * struct oncpu_part - ticks of a period that a thread spent running, not running, and in an unknown
+ * state
  */
 struct oncpu_part {
 	uint64_t	on;

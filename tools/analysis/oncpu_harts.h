@@ -35,7 +35,7 @@ struct part {
 /**
  * struct oncpu_thread - state of a thread
  * @thread:	the latest struct thread with this id: execve() creates a new one
- * @asking:	the thread whose record has arrived, or NULL
+ * @asking:	the thread for which oncpu_between() was last called, or NULL
  * @hart:	hart on which the thread last ran
  * @known:	set if one of the thread's switch records has been found
  * @state:	state since @since, unless @over is set

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Sorts each thread's records, from all harts and channels, into the order of writing. */
+/* Sorts each thread's records, from all harts and channels, into the order they were written in. */
 #ifndef SIFIVE_TRACE_ORDER_H
 #define SIFIVE_TRACE_ORDER_H
 

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* The test is exact if both sides together, or the smaller side, have at most this many values. */
+/* The test is exact with at most RANKS_EXACT values in all, or RANKS_FEW on the smaller side. */
 #define RANKS_EXACT	40
 #define RANKS_FEW	8
 /*

@@ -91,7 +91,7 @@ struct thread *threads_find(struct threads *threads,
 struct thread *threads_named(struct threads *threads, uint32_t tid,
 			     const struct perfrec_stamp *stamp);
 
-/** threads_left_out() - return the number of threads beyond the limit that only the trace names */
+/** threads_left_out() - return the number of threads in excess of THREADS_STRANGERS */
 unsigned int threads_left_out(const struct threads *threads);
 
 /** threads_before() - return the previous thread with the same id, or NULL if there is none */

@@ -18,7 +18,7 @@
  * struct event - an event that takes turns with others
  * @known:	set if its counter and turn are known
  * @column:	column of its counts
- * @turns:	number of threads' turns in which it was counted
+ * @turns:	number of turns, of all threads, in which it was counted
  * @count, @cycles: sums over these turns
  * @squares, @products, @cycles_squared: sums of count^2, count * cycles and cycles^2
  */
@@ -42,8 +42,8 @@ struct event {
  * @cycles:	the column of all cycles, or COUNTERS_NONE before it exists
  * @all:	cycles of all records, regardless of the turn
  * @counted:	cycles of records within turns
- * @longest:	two records with equal turn numbers are certainly from the same turn if they are
- *		fewer ticks apart; 0 if unknown
+ * @longest:	two records with equal turn numbers, less than this many ticks apart, are certainly
+ *		from the same turn; 0 if unknown
  */
 struct turns {
 	unsigned int	number;

@@ -66,7 +66,7 @@ bool turns_refuse(const struct input *input, const char *option);
 /**
  * turns_count() - compute the counts since the previous record, @last
  * @last:	the thread's previous record, or the stream's if counts are per hart; updated
- * @whole:	the differences from the previous record's counts are valid, apart from turns
+ * @whole:	apart from turns, differences from the previous record's counts are valid
  * @cycles:	cycles between the two records, valid if @whole is set
  * @shown:	whether the estimates include these counts
  * @delta:	set to the counts, by column

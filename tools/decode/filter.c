@@ -28,7 +28,7 @@
  * @sources:	path patterns of source files: their functions are selected
  * @others:	select all functions except those that match
  * @common:	options for reading a trace, whose @path is NULL without --from-trace
- * @percent:	--share
+ * @percent:	value of --share
  * @frequent:	functions that --from-trace excludes
  * @output:	file to write to, or NULL for standard output
  * @lines:	number of functions written

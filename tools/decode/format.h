@@ -26,7 +26,7 @@ enum values {
  * @input:	the trace, for data that is known only at its end
  * @meta:	side-car file of the trace
  * @hz:		ticks per second, or 0 if unknown
- * @output:	-o: a file or, for formats with several files, a directory; or NULL for the default
+ * @output:	the file given with -o (the directory, for formats with several files), or NULL
  * @values:	enum values
  * @backwards:	number of counts that went backwards, for format_counter()
  * @channels:	show each record's channel, because several are decoded
@@ -50,12 +50,12 @@ struct format_options {
  * format_thread() - find the thread of a record
  * @threads:	the trace's threads, from threads_new()
  *
- * Return: the thread's id; -1 if unknown, or if only one thread used the channel, so that neither
- * the record nor a header has named it.
+ * Return: the thread's id; -1 if unknown, or if only one thread used the channel, in which case
+ * neither the record nor a header names the thread.
  */
 int64_t format_thread(struct threads *threads, const struct perfrec_record *record);
 
-/** format_time() - write nanoseconds since the Epoch with --clock utc, or else seconds or ticks */
+/** format_time() - write nanoseconds since the Epoch (with --clock utc), seconds or ticks */
 void format_time(const struct format_options *options, struct output *out, uint64_t time);
 
 /**
@@ -68,7 +68,7 @@ void format_time(const struct format_options *options, struct output *out, uint6
  * @close:	finish and free. Returns -1 if a write failed, after printing the error unless it is
  *		EPIPE.
  * @flow:	the format shows instruction trace rather than records, and applies --time itself
- * @undated:	the format has no times, or only times of the trace
+ * @undated:	the format shows no times, or shows times only in ticks
  * @outside:	callbacks for items outside the range of --time; each may be NULL
  */
 struct format {
