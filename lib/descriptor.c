@@ -8,7 +8,7 @@
 
 #include "descriptor.h"
 
-/* Lowest number of the library's descriptors, if the process's limit, usually 1024, permits it. */
+/* Lowest descriptor number that the library uses, if the limit (usually 1024) permits it. */
 #define HIGH_NUMBERS	992
 
 PERF_INTERNAL int perf_descriptor_up(int fd)

@@ -259,7 +259,7 @@ PERF_API int perfTimerISRInit(perfEvent *perfCntrList, int numCntrs,
 			       SBABufferSize, false, (uint64_t)interval * 1000));
 }
 
-/* Programs call this function too often to print errors. */
+/* Programs call this function so often that it must not print errors. */
 PERF_API int perfWriteCntrs(void)
 {
 	return perf_session_record((uintptr_t)__builtin_return_address(0));

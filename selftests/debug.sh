@@ -5,7 +5,7 @@
 #
 #	debug.sh BOARD BUILD KERNELDIR
 #
-# BUILD/target contains the board's other files; next to it, the module is built for KERNELDIR.
+# BUILD/target contains the board's other files. The module is built for KERNELDIR, beside it.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1

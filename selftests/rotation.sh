@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests recordings that are split into pieces. The conditions are difficult: several sinks, a
-# program that waits for room or drops records, an end by ^C, and threads that share channels at the
-# end of a piece. Also tests that wall-clock times of pieces and of several recordings are in order.
-# Prints TAP.
+# program that waits for room or drops records, termination by ^C, and threads that share channels
+# at the end of a piece. Also tests that wall-clock times of pieces and of several recordings are in
+# order. Prints TAP.
 #
 #	rotation.sh BUILD
 

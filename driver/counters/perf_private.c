@@ -208,7 +208,7 @@ bool sft_perf_failed(const struct perf_event *event)
 }
 
 /*
- * Return whether a CPU's event, which has not been disabled, is off because the CPU has been
+ * Return whether a CPU's event is off, although nobody disabled it, because the CPU has been
  * offline: perf never re-enables such an event.
  */
 bool sft_perf_cpu_gone(const struct perf_event *event)

@@ -104,7 +104,7 @@ struct sft_position {
 	bool wrapped;
 };
 
-/* Number of bytes, a few messages, whose change shows that a ring has wrapped again. */
+/* Number of bytes to compare, a few messages: if they change, the ring has wrapped again. */
 #define SFT_NEWEST	64
 
 /**

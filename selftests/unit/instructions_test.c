@@ -625,7 +625,7 @@ TEST_F(command, messages_contradicting_the_code_are_losses)
 	EXPECT_EQ(1, self->status);
 }
 
-/* Parts of threads beyond the first 4095 are not attributed to another thread. */
+/* Only 4095 threads have calls; the others' parts are not attributed to any of them. */
 TEST_F(command, calls_of_excess_threads_are_omitted)
 {
 	uint64_t tid;

@@ -48,7 +48,7 @@ static void begin(struct gen_stream *stream, struct gen *gen, unsigned int src,
 
 static void record(struct gen_stream *stream)
 {
-	/* Mostly enter records of new functions. */
+	/* Most records are enter records of new functions. */
 	unsigned int type = (unsigned int)(below(8) < 5 ? 0 : below(4));
 	uint64_t address[2] = { below(1ull << 47) << 1, below(1ull << 47) << 1 };
 	uint64_t value[GEN_COUNTERS];

@@ -15,7 +15,7 @@
 /* Escape sequence that clears a terminal. */
 #define CLEAR		"\033[H\033[J"
 
-/* Minimum time between two tables, in ms, of a pipe and of a file that is being written. */
+/* Minimum time in ms between two tables: for a pipe, and for a file that is being written. */
 #define LEAST_PIPE	250
 #define LEAST_FILE	1000
 

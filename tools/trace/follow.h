@@ -15,7 +15,7 @@
 enum follow_state {
 	FOLLOW_RUNS,		/* it may still grow */
 	FOLLOW_ENDED,		/* trace and side-car file are complete */
-	FOLLOW_KILLED,		/* they are not complete, but the recorder does not seem to run */
+	FOLLOW_KILLED,		/* incomplete, but the recorder does not seem to be running */
 	FOLLOW_REPLACED,	/* another file has the trace's name, or none */
 	FOLLOW_TRUNCATED,	/* the trace is shorter than what has been read */
 	FOLLOW_INTERRUPTED,	/* SIGINT */
