@@ -16,7 +16,7 @@ out=$build/live
 follow() {
 	local name=$1 word=$2
 	shift 2
-	until [ -e "$out/$name.rtd.lock" ] || [ -e "$out/over" ]; do sleep 0.1; done
+	until [ -e "$out/$name.rtd.recording" ] || [ -e "$out/over" ]; do sleep 0.1; done
 	command "$@" --symfs "$out/root" "$out/$name.rtd" >"$out/$name.live" 2>"$out/$name.live-err" &
 	until grep -q "$word" "$out/$name.live" || ! kill -0 $! 2>/dev/null; do sleep 0.1; done
 	kill -0 $! 2>/dev/null && touch "$out/$name.running"
@@ -37,7 +37,7 @@ sifive-trace record -o killed.rtd sh -c "$loop" >killed.txt 2>&1 & command=$!
 until [ -e /out/killed.seen ]; do sleep 0.1; done
 kill -9 $command; wait $command; touch /tmp/over
 while pidof plain >/dev/null; do sleep 0.1; done
-ls /out/*.lock >locks.txt
+ls /out/*.recording >locks.txt
 '
 touch "$out/over"
 wait
@@ -62,7 +62,7 @@ diff <(lines "$out/static.live") <(lines "$out/static.decoded") | head | sed 's/
 result $? "static: decode -f prints the records that decode prints"
 ! grep -q "damaged" "$out/calls.live-err" "$out/static.live-err"
 result $? "times after the side-car file was written are not taken for wrong"
-[ "$(cat "$out/locks.txt")" = /out/killed.rtd.lock ]
+[ "$(cat "$out/locks.txt")" = /out/killed.rtd.recording ]
 result $? "only a killed recorder leaves its lock file"
 grep -q "the recorder no longer runs" "$out/killed.live-err"
 result $? "killed: decode -f reports it"

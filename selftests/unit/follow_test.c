@@ -45,7 +45,7 @@ static void write_lock(struct scene *scene, const char *boot, int beat, bool loc
 	scene->recorder = fork();
 	if (!scene->recorder) {
 		alarm(HANGS);
-		fd = open("trace.rtd.lock", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+		fd = open("trace.rtd.recording", O_WRONLY | O_CREAT | O_TRUNC, 0600);
 		if (fd < 0 || (locks && fcntl(fd, F_SETLK, &lock)))
 			_exit(1);
 		dprintf(fd, "boot %s\nbeat %d\n", boot, beat);
@@ -75,7 +75,7 @@ static void kill_recorder(struct scene *scene)
 
 static void end_recorder(struct scene *scene)
 {
-	unlink("trace.rtd.lock");
+	unlink("trace.rtd.recording");
 	kill_recorder(scene);
 }
 
@@ -274,6 +274,68 @@ TEST_F_TIMEOUT(command, growing_trace_gets_names_from_a_new_side_car_file, 2 * H
 				       "libfirst.so: not found"));
 		EXPECT_EQ(NULL, strstr(self->err, "still running"));
 	}
+}
+
+/* The recorder writes the last side-car file a moment before it removes its lock file. */
+TEST_F_TIMEOUT(command, losses_in_the_last_side_car_file_are_reported, 2 * HANGS)
+{
+	static const char * const lost[] = { "", "\"lost\":{\"dropped\":77}," };
+	struct scene scene;
+	char last[512];
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		scene = (struct scene){ 0 };
+		unlink("trace.rtd");
+		lock(&scene);
+		write_meta(RUNNING);
+		begin_trace(self, &scene);
+		begin(&scene, "decode -f --strict");
+		EXPECT_TRUE(comes(self, &scene, "0x22000"));
+		snprintf(last, sizeof(last), "%s%s", lost[i], LIBLAST);
+		write_meta(last);
+		/* The command reads new names before it shows the next records. */
+		while (!strstr(self->out, "liblast.so+0x22000")) {
+			generate(&scene, SECOND);
+			append(&scene, &self->gen);
+			ASSERT_TRUE(comes(self, &scene, "\n"));
+		}
+		end_recorder(&scene);
+		EXPECT_EQ(i, finish(self, &scene));
+		EXPECT_EQ(i, strstr(self->err, "77 ") != NULL);
+		EXPECT_EQ(NULL, strstr(self->err, "lacks the end")) {
+			TH_LOG("%s", self->err);
+		}
+		EXPECT_EQ(NULL, strstr(self->out, "lacks the end")) {
+			TH_LOG("%s", self->out);
+		}
+	}
+}
+
+/* A lock file that an earlier recorder left, or another kind of file with its name */
+TEST_F_TIMEOUT(command, lock_file_of_another_recording_is_ignored, 2 * HANGS)
+{
+	struct scene scene = { 0 };
+	size_t i;
+
+	begin_trace(self, &scene);
+	write_meta(LIBLAST);
+	lock(&scene);
+	kill_recorder(&scene);
+	for (i = 0; i < 6; i++) {
+		if (i == 2)
+			EXPECT_EQ(0, unlink("trace.rtd.recording") || mkdir("trace.rtd.recording", 0700));
+		if (i == 4)
+			EXPECT_EQ(0, rmdir("trace.rtd.recording") ||
+				     symlink("/dev/zero", "trace.rtd.recording"));
+		begin(&scene, both[i % 2]);
+		EXPECT_EQ(0, finish(self, &scene));
+		EXPECT_NE(NULL, strstr(self->out, "liblast.so+0x0"));
+		EXPECT_EQ(NULL, strstr(self->err, "no longer runs")) {
+			TH_LOG("%s", self->err);
+		}
+	}
+	unlink("trace.rtd.recording");
 }
 
 TEST_F_TIMEOUT(command, killed_recorder_ends_the_trace, 2 * HANGS)

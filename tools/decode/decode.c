@@ -122,7 +122,11 @@ static void renew_losses(const struct decode *decode, struct meta *meta)
 	struct meta last;
 
 	meta_init(&last);
-	if (follow_outdated(&decode->growing) &&
+	/*
+	 * renew_names() may have read the same file, but only its names. The side-car file beside a
+	 * replaced trace belongs to the other trace.
+	 */
+	if (decode->growing.state != FOLLOW_REPLACED &&
 	    !meta_read(decode->common.meta, decode->common.path, &last)) {
 		const struct meta_coverage coverage = meta->coverage;
 
@@ -164,6 +168,8 @@ static int write_records(struct decode *decode, struct input *input)
 	error = (input->limited || decode->follow) && !format->flow ?
 		write_part(decode, format, context, input) :
 		trace_run(input->trace, &format->ops, context);
+	if (decode->follow)
+		renew_losses(decode, &input->meta);
 	return format->close(context) || error ? EXIT_UNREADABLE : EXIT_OK;
 }
 
@@ -198,8 +204,6 @@ static int decode_trace(struct decode *decode, struct input *input)
 	}
 	threads_wrap(output->threads, trace_time_mask(input->trace));
 	error = write_records(decode, input);
-	if (decode->follow)
-		renew_losses(decode, &input->meta);
 	threads_free(output->threads);
 	trace_add(input->trace, &also);
 	if (also.backwards && !decode->common.trace.quiet)
@@ -231,19 +235,12 @@ static int begin_follow(struct decode *decode)
 	return result;
 }
 
-static int end_follow(const struct decode *decode, int result)
-{
-	const int end = follow_end(&decode->growing);
-
-	return result ? result : end;
-}
-
 static int command_decode(int argc, char **argv)
 {
 	struct decode decode = { .format = 0 };
 	struct options *common = &decode.common;
 	struct input input;
-	int result;
+	int result, end;
 	bool perf;
 
 	options_init(common);
@@ -268,10 +265,14 @@ static int command_decode(int argc, char **argv)
 	result = input_open(&input, common);
 	if (!result)
 		result = decode_trace(&decode, &input);
+	if (decode.follow) {
+		end = follow_end(&decode.growing, &input.meta.coverage);
+		result = result ? result : end;
+	}
 	input_close(&input);
 	meta_free(&decode.newer[0]);
 	meta_free(&decode.newer[1]);
-	return decode.follow ? end_follow(&decode, result) : result;
+	return result;
 }
 
 const struct cli_command decode_command = {

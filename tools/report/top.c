@@ -108,8 +108,8 @@ static bool show(void *context, const struct profile *profile)
 	const uint64_t bytes = trace_stats(profile->input.trace)->bytes;
 	struct top *top = context;
 
-	/* The previous table has all of this. */
-	if (bytes < top->seen)
+	/* The previous table has all of this, or the final table follows soon. */
+	if (bytes < top->seen || (*top->follow.lock && top->follow.state != FOLLOW_RUNS))
 		return false;
 	if (reads_again(top, bytes))
 		return true;
@@ -132,15 +132,18 @@ static int read_trace(struct top *top, const struct profile_live *live)
 	top->caught = 0;
 	follow_open(&top->follow);
 	if (top->follow.state == FOLLOW_REPLACED)
-		return EXIT_OK;
+		return follow_end(&top->follow, &(struct meta_coverage){ .known = false });
 	options->live = true;
 	result = profile_read(&profile, &options->common, (enum profile_by)options->by,
 			      report_wants_spread(&options->columns), live);
 	options->live = false;
 	if (result <= EXIT_LOSSES && !top->result && !top->again)
 		put_table(top, &profile);
-	if (result <= EXIT_LOSSES && !top->again)
+	if (result <= EXIT_LOSSES && !top->again) {
 		report_notes(profile.analysis, &profile.input);
+		if (follow_end(&top->follow, &profile.input.meta.coverage))
+			result = EXIT_UNREADABLE;
+	}
 	profile_free(&profile);
 	return result;
 }
@@ -169,8 +172,6 @@ static int command_top(int argc, char **argv)
 	do
 		result = read_trace(&top, &live);
 	while (top.again && !top.result);
-	if (result <= EXIT_LOSSES)
-		result = follow_end(&top.follow) ? EXIT_UNREADABLE : result;
 	return top.result > result ? top.result : result;
 }
 

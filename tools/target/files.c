@@ -115,7 +115,7 @@ struct output *files_open(const char *path)
 
 bool files_remove_one(const char *path)
 {
-	char meta[PATH_MAX + 8];
+	char meta[PATH_MAX + 16];
 	struct stat status;
 	bool link = !lstat(path, &status) && S_ISLNK(status.st_mode);
 	bool follow = link && is_named(path);
@@ -125,7 +125,9 @@ bool files_remove_one(const char *path)
 	snprintf(meta, sizeof(meta), "%s.meta", path);
 	unlink(meta);
 	/* Left behind by a recorder that was killed. */
-	snprintf(meta, sizeof(meta), "%s.lock", path);
+	snprintf(meta, sizeof(meta), "%s.meta.new", path);
+	unlink(meta);
+	snprintf(meta, sizeof(meta), "%s.recording", path);
 	unlink(meta);
 	return follow ? !truncate(path, 0) : !unlink(path);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* See lock.h. */
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -16,10 +17,10 @@
 /* Interval in ms at which the files are touched. */
 #define BEAT	1000
 
-static void lock_name(char name[PATH_MAX + 8], const struct locks *locks, uint32_t i)
+static void lock_name(char name[PATH_MAX + 16], const struct locks *locks, uint32_t i)
 {
 	perf_device_file(name, locks->path, i, locks->sinks);
-	strcat(name, ".lock");
+	strcat(name, ".recording");
 }
 
 /*
@@ -38,14 +39,17 @@ static int create(const char *name, const char *boot)
 {
 	int fd = files_create(name);
 
-	if (fd >= 0)
+	if (fd < 0)
+		report("%s: not created: %s: top and decode -f cannot follow this recording", name,
+		       strerror(errno));
+	else
 		dprintf(fd, "boot %s\nbeat %d\n", take(fd) && *boot ? boot : "-", BEAT);
 	return fd;
 }
 
 void locks_create(struct locks *locks, const char *path, uint32_t sinks)
 {
-	char name[PATH_MAX + 8], boot[64];
+	char name[PATH_MAX + 16], boot[64];
 	uint32_t i;
 
 	locks_remove(locks);
@@ -76,7 +80,7 @@ void locks_beat(struct locks *locks)
 
 void locks_remove(struct locks *locks)
 {
-	char name[PATH_MAX + 8];
+	char name[PATH_MAX + 16];
 	uint32_t i;
 
 	for (i = 0; i < locks->sinks; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Shows readers that a recording is running: each trace that is written while the program runs has
- * a lock file beside it, TRACE.lock, which trace-format.rst describes.
+ * a lock file beside it, TRACE.recording, which trace-format.rst describes.
  */
 #ifndef SIFIVE_TRACE_LOCK_H
 #define SIFIVE_TRACE_LOCK_H

@@ -149,6 +149,29 @@ static bool runs(struct follow *follow, int fd)
 	       beats(follow, &status, marks.beat);
 }
 
+/*
+ * Open the lock file. In a directory that others can write, its name may belong to a device, which
+ * must not be opened, or a link. Return -1 if there is no lock file.
+ */
+static int open_lock(const struct follow *follow, struct stat *status)
+{
+	int fd;
+
+	if (!lstat(follow->lock, status) && !S_ISREG(status->st_mode))
+		return -1;
+	fd = open(follow->lock, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+	if (fd < 0) {
+		if (errno != ENOENT && errno != ENOTDIR)
+			report("%s: %s: a recording that is running appears to have ended",
+			       follow->lock, strerror(errno));
+		return -1;
+	}
+	if (!fstat(fd, status) && S_ISREG(status->st_mode))
+		return fd;
+	close(fd);
+	return -1;
+}
+
 /* Return the state that the lock file shows. */
 static enum follow_state look(struct follow *follow)
 {
@@ -157,12 +180,10 @@ static enum follow_state look(struct follow *follow)
 	int fd;
 
 	for (;;) {
-		fd = open(follow->lock, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		fd = open_lock(follow, &opened);
 		if (fd < 0)
 			return FOLLOW_ENDED;
 		running = runs(follow, fd);
-		if (fstat(fd, &opened))
-			opened = (struct stat){ 0 };
 		close(fd);
 		if (running)
 			return FOLLOW_RUNS;
@@ -201,10 +222,10 @@ int follow_begin(struct follow *follow, const char *path, const char *meta)
 {
 	*follow = (struct follow){ .path = path, .state = FOLLOW_ENDED, .since = progress_clock() };
 	report_to(print_once, NULL);
-	if (!strcmp(path, "-") || strlen(path) + 8 > sizeof(follow->lock) ||
+	if (!strcmp(path, "-") || strlen(path) + 16 > sizeof(follow->lock) ||
 	    (!stat(path, &follow->trace) && !S_ISREG(follow->trace.st_mode)))
 		return EXIT_OK;
-	snprintf(follow->lock, sizeof(follow->lock), "%s.lock", path);
+	snprintf(follow->lock, sizeof(follow->lock), "%s.recording", path);
 	snprintf(follow->beside, sizeof(follow->beside), "%s.meta", path);
 	follow->meta = !meta ? follow->beside : strcmp(meta, "none") ? meta : NULL;
 	read_boot(follow);
@@ -266,6 +287,8 @@ void follow_wait(struct follow *follow, int fd)
 	follow->state = look_at_trace(follow, fd);
 	if (follow->state == FOLLOW_RUNS)
 		follow->state = look(follow);
+	if (follow->state != FOLLOW_RUNS)
+		release_interrupt();
 }
 
 bool follow_outdated(const struct follow *follow)
@@ -278,7 +301,7 @@ bool follow_outdated(const struct follow *follow)
 	       !same_time(&now.st_mtim, &follow->read.st_mtim);
 }
 
-int follow_end(const struct follow *follow)
+int follow_end(const struct follow *follow, const struct meta_coverage *coverage)
 {
 	static const char * const text[] = {
 		[FOLLOW_KILLED] = "the recorder no longer runs, or this is a copy of its files: the end of the recording is missing",
@@ -287,6 +310,9 @@ int follow_end(const struct follow *follow)
 		[FOLLOW_INTERRUPTED] = "interrupted: the recording continues",
 	};
 
+	/* A lock file that an earlier recorder left is not the complete trace's. */
+	if (follow->state == FOLLOW_KILLED && coverage->known && !coverage->running)
+		return EXIT_OK;
 	if (text[follow->state])
 		report("%s: %s", follow->path, text[follow->state]);
 	return follow->state == FOLLOW_REPLACED || follow->state == FOLLOW_TRUNCATED ?

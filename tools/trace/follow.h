@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Follows a trace that a recorder is still writing. The recorder's lock file, TRACE.lock, shows
+ * Follows a trace that a recorder is still writing. The recorder's lock file, TRACE.recording, shows
  * whether it is running: see "Lock file" in trace-format.rst.
  */
 #ifndef SIFIVE_TRACE_FOLLOW_H
@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
+
+#include "meta.h"
 
 /* Whether and why a trace does not grow any more. */
 enum follow_state {
@@ -35,7 +37,7 @@ struct follow {
 	const char		*meta;
 	enum follow_state	state;
 	char			beside[4096 + 8];
-	char			lock[4096 + 8];
+	char			lock[4096 + 16];
 	char			boot[64];
 	struct stat		trace;
 	struct stat		read;
@@ -76,7 +78,12 @@ bool follow_stops(struct follow *follow);
 /** follow_outdated() - return whether the side-car file has changed since follow_open() */
 bool follow_outdated(const struct follow *follow);
 
-/** follow_end() - report why the trace ended, unless it is complete; return an exit code */
-int follow_end(const struct follow *follow);
+/**
+ * follow_end() - report why the trace ended, unless it is complete
+ * @coverage:	from its side-car file, as it was read last
+ *
+ * Return: an exit code.
+ */
+int follow_end(const struct follow *follow, const struct meta_coverage *coverage);
 
 #endif /* SIFIVE_TRACE_FOLLOW_H */
