@@ -8,8 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <libiberty/demangle.h>
-
 #include "command.h"
 #include "compare.h"
 #include "generated.h"
@@ -18,6 +16,7 @@
 #include "kernel.h"
 #include "perfrec/perfrec.h"
 #include "places.h"
+#include "plain_names.h"
 #include "symbols.h"
 #include "text.h"
 
@@ -28,9 +27,6 @@
 #define CACHE_BITS	14
 /* Number of slots in the call-site cache. */
 #define CALLERS_BITS	12
-/* Mangled names longer than this are not demangled. */
-#define MANGLED_MAX	8192
-#define NAMES_BITS	12
 /* Prefixes of internal names: the library's shared object, and compiler hooks. */
 #define LIBRARY_NAME	"libsifive-perf.so"
 #define HOOK_NAME	"__cyg_profile_func_"
@@ -59,14 +55,6 @@ struct object {
 	struct object	*first;
 };
 
-/* A displayed name, shared by all addresses of its function. */
-struct name {
-	struct name	*next;
-	const char	*mangled;
-	bool		stub;
-	char		*plain;
-};
-
 /* A cached call site, and the start of the function that contains it, or 0 for none. */
 struct caller {
 	uint64_t	call_site;
@@ -91,7 +79,7 @@ struct symbols {
 	char		*given[SYMBOLS_FILES_MAX];
 	bool		used[SYMBOLS_FILES_MAX];
 	char		*debug;
-	struct name	*names[1 << NAMES_BITS];
+	struct plain_names names;
 	struct answer	cache[1 << CACHE_BITS];
 	struct caller	caller[1 << CALLERS_BITS];
 };
@@ -300,6 +288,7 @@ struct symbols *symbols_open(const struct symbols_options *options,
 	symbols->options = options;
 	symbols->copies = meta->files;
 	symbols->debug = debug_dirs(options->symfs);
+	symbols->names.demangle = options->demangle;
 	fine = !options->symfs || symbols->debug;
 	for (i = 0; i < options->files; i++) {
 		symbols->given[i] = strdup(options->file[i]);
@@ -328,18 +317,11 @@ struct symbols *symbols_open(const struct symbols_options *options,
 /* Free everything but the structure itself. */
 static void empty(struct symbols *symbols)
 {
-	struct name *name, *next;
 	size_t i;
 
 	for (i = 0; i < symbols->objects; i++)
 		image_close(symbols->object[i].image);
-	for (i = 0; i < 1 << NAMES_BITS; i++) {
-		for (name = symbols->names[i]; name; name = next) {
-			next = name->next;
-			free(name->plain);
-			free(name);
-		}
-	}
+	plain_names_free(&symbols->names);
 	for (i = 0; i < symbols->options->files; i++)
 		free(symbols->given[i]);
 	kernel_close(symbols->kernel);
@@ -526,45 +508,6 @@ uint64_t symbols_place(const struct symbols *symbols, uint64_t address)
 	return symbols && symbols->places ? find_place(symbols, address) : address;
 }
 
-/* Return NULL if the name is unchanged. */
-static char *make_name(const struct symbols *symbols, const char *mangled, bool stub)
-{
-	int flags = DMGL_ANSI;
-	char *plain = NULL, *name;
-
-	if (symbols->options->demangle == DEMANGLE_FULL)
-		flags |= DMGL_PARAMS;
-	if (symbols->options->demangle != DEMANGLE_NO && !strncmp(mangled, "_Z", 2))
-		plain = cplus_demangle_v3(mangled, flags);
-	if (!stub)
-		return plain;
-	if (asprintf(&name, "%s@plt", plain ? plain : mangled) < 0)
-		name = NULL;
-	free(plain);
-	return name;
-}
-
-static const char *plain_name(struct symbols *symbols, const char *mangled, bool stub)
-{
-	struct name **slot, *name;
-
-	if ((strncmp(mangled, "_Z", 2) && !stub) || strlen(mangled) > MANGLED_MAX)
-		return mangled;
-	slot = &symbols->names[hash_place((uintptr_t)mangled, NAMES_BITS)];
-	for (name = *slot; name; name = name->next)
-		if (name->mangled == mangled && name->stub == stub)
-			return name->plain ? name->plain : mangled;
-	name = calloc(1, sizeof(*name));
-	if (!name)
-		return mangled;
-	name->mangled = mangled;
-	name->stub = stub;
-	name->plain = make_name(symbols, mangled, stub);
-	name->next = *slot;
-	*slot = name;
-	return name->plain ? name->plain : mangled;
-}
-
 /* Return the object's file, which all its processes share, or NULL. */
 static struct image *image_of(struct symbols *symbols, struct object *object)
 {
@@ -655,8 +598,8 @@ static void look_up(struct symbols *symbols, uint64_t address,
 		return;
 	symbol->known = true;
 	if (function->name) {
-		symbol->function = plain_name(symbols, function->name,
-					      function->rank == IMAGE_STUB);
+		symbol->function = plain_names_find(&symbols->names, function->name,
+						    function->rank == IMAGE_STUB);
 		symbol->tracer |= is_tracer(image, function->name);
 	}
 	symbol->start = function->start + object->bias;
