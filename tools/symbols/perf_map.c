@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* See perf_map.h. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "command.h"
 #include "compare.h"
+#include "list_file.h"
 #include "meta.h"
 #include "perf_map.h"
 
@@ -172,40 +170,15 @@ static bool place_functions(struct perf_map *map)
 	return true;
 }
 
-static bool read_text(struct perf_map *map, int fd)
-{
-	struct stat status;
-	size_t length = 0;
-	ssize_t got = 1;
-
-	if (fstat(fd, &status))
-		return false;
-	errno = EFBIG;
-	if (!S_ISREG(status.st_mode) || status.st_size > META_LIST_BYTES_MAX)
-		return false;
-	map->text = malloc((size_t)status.st_size + 1);
-	while (map->text && length < (size_t)status.st_size && got > 0) {
-		got = read(fd, map->text + length, (size_t)status.st_size - length);
-		length += got > 0 ? (size_t)got : 0;
-	}
-	if (map->text)
-		map->text[length] = '\0';
-	map->length = length;
-	return map->text && got >= 0;
-}
-
 struct perf_map *perf_map_open(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct perf_map *map = fd >= 0 ? calloc(1, sizeof(*map)) : NULL;
+	struct perf_map *map = calloc(1, sizeof(*map));
 
-	if (map && read_text(map, fd) && read_functions(map, path) && place_functions(map)) {
-		close(fd);
+	if (map)
+		map->text = list_file_read(path, META_LIST_BYTES_MAX, &map->length);
+	if (map && map->text && read_functions(map, path) && place_functions(map))
 		return map;
-	}
 	report(META_LIST_UNUSED, path, strerror(errno));
-	if (fd >= 0)
-		close(fd);
 	perf_map_close(map);
 	return NULL;
 }
