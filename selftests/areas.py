@@ -41,7 +41,7 @@ AREAS = {
                   ' filter_file.h behind.* output.* pager.* text.* units.* progress.*',
         'nexus': 'nexus/*',
         'perfrec': 'perfrec/*',
-        'side-car': 'trace/meta.* trace/meta_part.*',
+        'side-car': 'trace/meta.* trace/meta_part.* trace/utc.*',
         'symbols': 'symbols/*',
         'trace': 'trace/*',
         'flow': 'flow/*',

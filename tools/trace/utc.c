@@ -5,10 +5,6 @@
  * through these two points gives the wall-clock time of each tick, even if the trace's clock
  * drifts. A drift that the errors of the readings can explain is not corrected.
  */
-#include <inttypes.h>
-#include <stdio.h>
-
-#include "units.h"
 #include "utc.h"
 
 #define NO_CLOCK							\
@@ -152,26 +148,4 @@ bool utc_time(const struct utc *utc, uint64_t ticks, uint64_t *ns)
 		 utc->ticks;
 	*ns = utc->ns - (uint64_t)length;
 	return true;
-}
-
-void utc_text(const struct utc *utc, char text[UTC_TEXT])
-{
-	char start[UNITS_SIZE], stop[UNITS_SIZE];
-	int used;
-
-	if (utc->within[0] && utc->within[1])
-		used = snprintf(text, UTC_TEXT, "within %s of the machine's clock at the start and %s at the end",
-				units_time(start, utc->within[0], UTC_NS_PER_SEC),
-				units_time(stop, utc->within[1], UTC_NS_PER_SEC));
-	else
-		used = snprintf(text, UTC_TEXT, "of unknown accuracy");
-	if (utc->measured)
-		snprintf(text + used, UTC_TEXT - (size_t)used,
-			 "; a drift of %+.3f ppm (within %.3f ppm) against it is corrected",
-			 utc->drift, utc->doubt);
-	else if (utc->small)
-		snprintf(text + used, UTC_TEXT - (size_t)used,
-			 "; drift is too small to measure, and not corrected");
-	else
-		snprintf(text + used, UTC_TEXT - (size_t)used, "; drift is not corrected");
 }
