@@ -94,6 +94,16 @@ __attribute__((weak)) bool symbols_object(struct symbols *symbols, uint64_t addr
 	return false;
 }
 
+const uint8_t *symbols_code(struct symbols *symbols, uint64_t place, uint64_t *size,
+			    uint64_t *whole)
+{
+	(void)symbols;
+	(void)place;
+	(void)size;
+	(void)whole;
+	return NULL;
+}
+
 bool symbols_probed(struct symbols *symbols, uint64_t address)
 {
 	(void)symbols;

@@ -6,6 +6,7 @@
 
 #include "flow_program.h"
 #include "gen.h"
+#include "jit_file.h"
 
 static void save(const char *dir, const char *name, const uint8_t *prefix,
 		 size_t length, const struct gen *gen)
@@ -143,6 +144,24 @@ static void save_flows(const char *dir)
 	}
 }
 
+/* For jitdump_fuzz.c: save code that is replaced, moved and replaced in part. */
+static void save_dump(const char *root)
+{
+	struct jit_file file;
+	char path[256];
+
+	jit_begin(&file, 10);
+	jit_load(&file, 100, 0x1000, "abcdefgh", 8, "first", 1);
+	jit_load(&file, 200, 0x1000, "ijkl", 4, "second", 2);
+	jit_record(&file, 2, 250, 8);
+	jit_number(&file, 0, 8);
+	jit_move(&file, 300, 0x1000, 0x1006, 4, 2);
+	jit_load(&file, 400, 0x1000, "abcdefgh", 8, "first", 3);
+	jit_record(&file, 3, 500, 0);
+	snprintf(path, sizeof(path), "%s/jitdump/one.in", root);
+	jit_end(&file, path);
+}
+
 int main(int argc, char **argv)
 {
 	static const char * const names[] = { "raw", "delta", "xor" };
@@ -152,6 +171,7 @@ int main(int argc, char **argv)
 
 	snprintf(flows, sizeof(flows), "%s/flow", root);
 	save_flows(flows);
+	save_dump(root);
 	snprintf(stacks, sizeof(stacks), "%s/unwind", root);
 	save_stack(stacks, false, 1);
 	save_stack(stacks, true, 2);

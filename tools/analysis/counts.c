@@ -167,6 +167,15 @@ static inline void locate(struct counts *counts, const struct flow_place *place)
 	range_has(&counts->scope, known != TIME_UNKNOWN, time);
 }
 
+/*
+ * Return whether the distance of two blocks in memory is that of their places. Otherwise, they are
+ * in different objects or generated functions.
+ */
+static inline bool is_near(const struct block *from, const struct block *to)
+{
+	return from->place == from->start || to->place - from->place == to->start - from->start;
+}
+
 static inline void link_to(struct counts *counts, const struct block *from,
 			   const struct block *to, uint64_t times)
 {
@@ -174,9 +183,9 @@ static inline void link_to(struct counts *counts, const struct block *from,
 
 	if (!tally)
 		return;
-	if (has_target(from) && to->start == from->target)
+	if (has_target(from) && to->start == from->target && is_near(from, to))
 		tally->taken += times;
-	else if (to->start == block_end(from) && from->kind <= FLOW_BRANCH)
+	else if (to->start == block_end(from) && from->kind <= FLOW_BRANCH && is_near(from, to))
 		tally->next += times;
 	else if (!add(&counts->links, (uint64_t)from->id << 32 | to->id, times))
 		counts->no_memory = true;

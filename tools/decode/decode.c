@@ -111,7 +111,7 @@ static void renew_names(void *context)
 		meta_free(next);
 		return;
 	}
-	symbols_wrap(output->symbols, trace_time_mask(output->input->trace));
+	symbols_clock(output->symbols, output->hz, trace_time_mask(output->input->trace));
 	meta_free(&decode->newer[decode->newest]);
 	decode->newest = !decode->newest;
 }

@@ -195,7 +195,7 @@ static struct file *open_file(struct code *code, const char *path)
 	return file;
 }
 
-const uint8_t *code_bytes(struct code *code, uint64_t place, uint64_t *bytes, bool *rv32)
+static const uint8_t *file_bytes(struct code *code, uint64_t place, uint64_t *bytes, bool *rv32)
 {
 	struct symbols_object object;
 	struct file *file;
@@ -218,6 +218,25 @@ const uint8_t *code_bytes(struct code *code, uint64_t place, uint64_t *bytes, bo
 		return segment->code + offset;
 	}
 	return NULL;
+}
+
+const uint8_t *code_bytes(struct code *code, uint64_t place, uint64_t *bytes, bool *rv32)
+{
+	uint64_t part;
+	const uint8_t *generated = symbols_code(code->symbols, place, &part, bytes);
+
+	*rv32 = false;
+	return generated ? generated : file_bytes(code, place, bytes, rv32);
+}
+
+/* Like code_bytes(), but without bytes that may have been replaced by the time they are reached. */
+static const uint8_t *block_bytes(struct code *code, uint64_t place, uint64_t *bytes, bool *rv32)
+{
+	uint64_t whole;
+	const uint8_t *generated = symbols_code(code->symbols, place, bytes, &whole);
+
+	*rv32 = false;
+	return generated ? generated : file_bytes(code, place, bytes, rv32);
 }
 
 /* Linux: li a7, __NR_rt_sigreturn; ecall. */
@@ -379,7 +398,8 @@ struct block *code_block(struct code *code, uint64_t address)
 
 	if (*slot)
 		return code_get(code, *slot - 1);
-	bytes = address & 1 || is_others(code, address) ? NULL : code_bytes(code, place, &size, &rv32);
+	bytes = address & 1 || is_others(code, address) ? NULL :
+		block_bytes(code, place, &size, &rv32);
 	if (!bytes)
 		return NULL;
 	if (!make_room(code)) {
@@ -398,8 +418,8 @@ struct block *code_block(struct code *code, uint64_t address)
 }
 
 /*
- * If several objects had this address, the block depends on the time, so it is looked up on each
- * use instead of being linked.
+ * If several objects had this address, or if its code was generated, the block depends on the time,
+ * so it is looked up on each use instead of being linked.
  */
 struct block *code_find(struct code *code, uint64_t address, struct block **link)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Reads the code executed in a trace from the ELF files of the trace's objects, and divides it into
- * blocks. Each block is read once, when the flow first reaches it.
+ * Reads the code executed in a trace from the ELF files of the trace's objects, and from the dumps
+ * of just-in-time compilers, and divides it into blocks. Each block is read once, when the flow
+ * first reaches it.
  */
 #ifndef SIFIVE_TRACE_CODE_H
 #define SIFIVE_TRACE_CODE_H

@@ -68,10 +68,16 @@ static bool is_others(const struct walk *walk, uint64_t place)
 
 static void give(struct walk *walk, struct annotated_row *row)
 {
+	struct symbols *symbols = walk->annotated->input.symbols;
 	struct symbols_object object;
+	struct symbol symbol;
 
-	row->address = symbols_object(walk->annotated->input.symbols, row->place, &object) ?
-		       row->place - object.bias : row->place;
+	row->address = row->place;
+	if (symbols_object(symbols, row->place, &object))
+		row->address -= object.bias;
+	/* Generated code is not in an object. */
+	else if (symbols_find(symbols, row->place, &symbol))
+		row->address = symbol.offset;
 	walk->each(walk->context, row);
 }
 

@@ -245,15 +245,18 @@ static void put_ways(struct table *table, const struct annotated_cost *cost)
 static void put_target(struct table *table, const struct annotated_row *row)
 {
 	struct symbols *symbols = table->view->annotated->input.symbols;
+	const uint64_t address = row->of.target - row->place + row->address;
 	char name[ANNOTATED_NAME_SIZE];
 	struct symbol symbol;
 
 	if (symbols_find(symbols, row->of.target, &symbol) && table->function->known &&
 	    symbol.start == table->function->start) {
-		put_format(table->out, "  # %" PRIx64, row->of.target - row->place + row->address);
+		put_format(table->out, "  # %" PRIx64, address);
 		return;
 	}
-	symbol_name(&symbol, row->of.target, name, sizeof(name));
+	/* Outside of generated code, the address is not known to belong to anything. */
+	symbol_name(&symbol, symbol.known || symbol.object ? row->of.target : address, name,
+		    sizeof(name));
 	put_string(table->out, "  # ");
 	put_text(table->out, name);
 }

@@ -319,14 +319,34 @@ static size_t process_of(struct places *places, uint64_t time, const struct plac
 }
 
 int64_t places_process(struct places *places, const uint64_t *time,
-		       const struct places_writer *of)
+		       const struct places_writer *of, bool *replaced)
 {
 	const struct writer *writer = time && of ? find_writer(places, *time, of) : NULL;
 
-	if (!writer || writer->replaced ||
-	    (places->meta->processes && writer->process == NO_PROCESS))
+	*replaced = writer && writer->replaced;
+	if (!writer || (places->meta->processes && writer->process == NO_PROCESS))
 		return -1;
 	return writer->pid;
+}
+
+bool places_program(const struct places *places, int64_t pid, uint64_t time, uint64_t *since)
+{
+	bool known = false, runs = false;
+	size_t i;
+
+	*since = 0;
+	for (i = 0; i < places->meta->processes; i++) {
+		const struct span *process = &places->process[i];
+
+		if (places->meta->process[i].pid != pid)
+			continue;
+		if (known && process->from <= time)
+			*since = process->from;
+		if (!known || process->from <= time)
+			runs = process->to >= time;
+		known = true;
+	}
+	return runs || !known;
 }
 
 static bool has_process(const struct meta *meta, const struct meta_object *object,

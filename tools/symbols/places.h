@@ -49,11 +49,21 @@ struct places_writer {
 };
 
 /**
- * places_process() - return the id of a writer's process, or -1 if the process is unknown or later
- * executed another program
+ * places_process() - return the id of a writer's process, or -1 if it is unknown
+ * @replaced:	set to whether the process later executed another program
  */
 int64_t places_process(struct places *places, const uint64_t *time,
-		       const struct places_writer *writer);
+		       const struct places_writer *writer, bool *replaced);
+
+/**
+ * places_program() - find the program that a process was executing at a time
+ * @pid:	the process
+ * @since:	set to when the process began to execute this program, or 0 if that was its first
+ *		program
+ *
+ * Return: false if the process had ended. A process that is not described has one program.
+ */
+bool places_program(const struct places *places, int64_t pid, uint64_t time, uint64_t *since);
 
 /**
  * places_find() - translate an address to a separate address in the object that contained it

@@ -358,9 +358,10 @@ void symbols_kernel(struct symbols *symbols, const char *trace)
 	symbols->trace = trace;
 }
 
-void symbols_wrap(struct symbols *symbols, uint64_t ts_mask)
+void symbols_clock(struct symbols *symbols, uint64_t hz, uint64_t ts_mask)
 {
 	places_wrap(symbols->places, ts_mask);
+	generated_clock(symbols->generated, hz, ts_mask);
 }
 
 void symbols_when(struct symbols *symbols, const struct perfrec_stamp *stamp)
@@ -381,12 +382,6 @@ void symbols_where(struct symbols *symbols, const struct perfrec_record *record)
 	symbols->writer = (struct places_writer){ .channel = record->channel };
 	symbols->writer.thread = perfrec_thread(record);
 	symbols->writer.named = symbols->writer.thread != 0;
-}
-
-uint64_t symbols_place_at(const struct symbols *symbols, uint64_t address,
-			  const uint64_t *time)
-{
-	return symbols ? places_find(symbols->places, address, time, NULL) : address;
 }
 
 /* Return whether a file matches the object in memory, judging by their build-ids. */
@@ -486,6 +481,30 @@ static struct object *find_object(const struct symbols *symbols, uint64_t addres
 static bool has_file(const struct object *object)
 {
 	return object && strncmp(object->path, "/memfd:", 7);
+}
+
+static __attribute__((noinline)) uint64_t
+find_code_place(const struct symbols *symbols, uint64_t place, uint64_t address,
+		const uint64_t *time)
+{
+	uint64_t own;
+
+	if (has_file(find_object(symbols, place)))
+		return place;
+	own = generated_place_any(symbols->generated, symbols->places, address, time);
+	return own == address ? place : own;
+}
+
+uint64_t symbols_place_at(const struct symbols *symbols, uint64_t address,
+			  const uint64_t *time)
+{
+	uint64_t place;
+
+	if (!symbols || !symbols->places)
+		return address;
+	place = places_find(symbols->places, address, time, NULL);
+	return generated_has_code(symbols->generated) ?
+	       find_code_place(symbols, place, address, time) : place;
 }
 
 /* Not inlined, because most traces have no places. */
@@ -691,6 +710,12 @@ bool symbols_named(struct symbols *symbols, const char *name, uint64_t *start,
 		return false;
 	*start = object->start;
 	return symbols_object(symbols, *start, found);
+}
+
+const uint8_t *symbols_code(struct symbols *symbols, uint64_t place, uint64_t *size,
+			    uint64_t *whole)
+{
+	return symbols ? generated_code(symbols->generated, place, size, whole) : NULL;
 }
 
 const char *symbols_path(struct symbols *symbols, uint64_t address)

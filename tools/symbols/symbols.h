@@ -105,10 +105,11 @@ bool symbols_split(char *text, uint64_t *bias);
 bool symbols_renew(struct symbols *symbols, const struct meta *meta);
 
 /**
- * symbols_wrap() - set how the trace's timestamps wrap, before any lookup
+ * symbols_clock() - set the trace's clock, before any lookup
+ * @hz:		ticks per second, or 0 if unknown
  * @ts_mask:	maximum timestamp
  */
-void symbols_wrap(struct symbols *symbols, uint64_t ts_mask);
+void symbols_clock(struct symbols *symbols, uint64_t hz, uint64_t ts_mask);
 
 struct perfrec_record;
 struct perfrec_stamp;
@@ -133,7 +134,7 @@ void symbols_when(struct symbols *symbols, const struct perfrec_stamp *stamp);
 uint64_t symbols_place(const struct symbols *symbols, uint64_t address);
 
 /**
- * symbols_place_at() - like symbols_place(), but for an unknown process
+ * symbols_place_at() - like symbols_place(), but for code of an unknown process
  * @time:	time in ticks, or NULL if unknown
  */
 uint64_t symbols_place_at(const struct symbols *symbols, uint64_t address,
@@ -263,6 +264,19 @@ bool symbols_named(struct symbols *symbols, const char *name, uint64_t *start,
  * a file
  */
 const char *symbols_path(struct symbols *symbols, uint64_t address);
+
+/**
+ * symbols_code() - return the code at an address if a process has generated it
+ * @symbols:	NULL to find nothing
+ * @place:	the address, as from symbols_place()
+ * @size:	set to the number of bytes that can be executed one after another: if functions have
+ *		replaced parts of each other, other bytes may follow
+ * @whole:	set to the number of bytes up to the end of the function
+ *
+ * Return: the bytes, valid until symbols_close(), or NULL.
+ */
+const uint8_t *symbols_code(struct symbols *symbols, uint64_t place, uint64_t *size,
+			    uint64_t *whole);
 
 /** symbols_probed() - return whether an address is where the kernel executes probed instructions */
 bool symbols_probed(struct symbols *symbols, uint64_t address);

@@ -617,7 +617,7 @@ static void read_files(struct reader *reader, struct json_object *object, struct
 		complain(reader, "files", "the name of a directory");
 	else if (name && asprintf(&meta->files, "%.*s%s", length, reader->name, name) < 0)
 		meta->files = NULL;
-	meta->generated = read_strings(reader, object, "generated", META_PROCESSES_MAX,
+	meta->generated = read_strings(reader, object, "generated", META_GENERATED_MAX,
 				       &meta->lists);
 }
 

@@ -17,8 +17,8 @@
  *			repeated
  *	per_thread	boolean: counts are per thread, not per hart
  *	files		name of a directory next to this file, with copies of the objects' files
- *	generated	[path] of lists, in that directory, of functions that processes generated:
- *			/tmp/perf-PID.map
+ *	generated	[path] of files, in that directory, about functions that processes generated:
+ *			lists, /tmp/perf-PID.map, and dumps, DIR/jit-PID.dump
  *	exe, args	the program, and its arguments as an array
  *	host, board	the machine's name, and its model
  *	sources		[{ src, hart, cpu }]
@@ -108,12 +108,16 @@
 #define META_OBJECTS_MAX	4096
 #define META_STREAMS_MAX	2048
 #define META_PROCESSES_MAX	2048
+#define META_GENERATED_MAX	(2 * META_PROCESSES_MAX)
 #define META_GAPS_MAX		64
 
 /* Advice for an invalid side-car file. */
 #define META_ADVICE	"fix it, delete it, name another with --meta, or read without it: --meta none"
 
-/* Maximum size of a list of generated functions, and of all of a recording's lists together. */
+/*
+ * Maximum size of a list of generated functions, and of all of a recording's lists and dumps
+ * together.
+ */
 #define META_LIST_BYTES_MAX	(64u << 20)
 #define META_LISTS_BYTES_MAX	(256u << 20)
 

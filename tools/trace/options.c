@@ -441,7 +441,7 @@ int input_open(struct input *input, const struct options *options)
 		report("%s: --clock utc: %s", options->path, input->utc.lack);
 		return EXIT_UNREADABLE;
 	}
-	symbols_wrap(input->symbols, trace_time_mask(input->trace));
+	symbols_clock(input->symbols, input->hz, trace_time_mask(input->trace));
 	symbols_kernel(input->symbols, options_first(options));
 	trace_unwind(input->trace, symbols_unwind, input->symbols);
 	return EXIT_OK;
