@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests that lists written by just-in-time compilers are copied only if they are regular files that
- * belong to the user and to this process. The functions in the lists must be found.
+ * Tests that lists and dumps written by just-in-time compilers are copied only if they are regular
+ * files that belong to the user and to this process. The functions in the lists must be found.
  */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -54,6 +55,7 @@ FIXTURE_SETUP(maps)
 FIXTURE_TEARDOWN(maps)
 {
 	unlink(self->path);
+	jit_dumps_close(&self->maps.dumps);
 	ASSERT_EQ(0, dir_remove(self->dir));
 }
 
@@ -171,6 +173,137 @@ TEST_F(maps, replace_a_link)
 	perf_maps_copy(&self->maps, getpid());
 	EXPECT_STREQ("kept", text_of("victim"));
 	EXPECT_STREQ(text, text_of(self->copy));
+}
+
+/* ---- dumps ------------------------------------------------------------------ */
+
+#define MAGIC	"DTiJ and more"
+
+/* Set @path to the path of this process's dump, and let the process map it. */
+static void map_dump(struct jit_dumps *dumps, const char *dir, char path[128])
+{
+	snprintf(path, 128, "%s/jit-%d.dump", dir, (int)getpid());
+	jit_dumps_map(dumps, getpid(), path);
+}
+
+TEST_F(maps, include_dumps)
+{
+	struct output *output = output_open("written");
+	char path[128], copy[160], wanted[320];
+	struct stat status;
+
+	put(self->path, text);
+	map_dump(&self->maps.dumps, self->dir, path);
+	map_dump(&self->maps.dumps, self->dir, path);
+	ASSERT_EQ(1, self->maps.dumps.count);
+	put(path, MAGIC);
+	perf_maps_copy(&self->maps, getpid() + 1);
+	EXPECT_EQ(0, self->maps.bytes);
+	perf_maps_copy(&self->maps, getpid());
+	perf_maps_copy(&self->maps, getpid());
+	EXPECT_STREQ("", reported);
+	EXPECT_EQ(strlen(text) + strlen(MAGIC), self->maps.bytes);
+	snprintf(copy, sizeof(copy), "copies%s", path);
+	EXPECT_STREQ(MAGIC, text_of(copy));
+	ASSERT_EQ(0, stat(copy, &status));
+	EXPECT_EQ(0100600, status.st_mode);
+	perf_maps_write(&self->maps, output);
+	ASSERT_EQ(0, output_close(output));
+	snprintf(wanted, sizeof(wanted), "\"generated\":[\"%s\",\"%s\"],\n", self->path, path);
+	EXPECT_STREQ(wanted, text_of("written"));
+	/* A snapshot replaces the copy. */
+	put(path, MAGIC "!");
+	perf_maps_begin(&self->maps, "copies");
+	perf_maps_copy(&self->maps, getpid());
+	EXPECT_STREQ(MAGIC "!", text_of(copy));
+}
+
+TEST_F(maps, include_only_dumps_of_the_process)
+{
+	struct jit_dumps *dumps = &self->maps.dumps;
+	char path[128];
+	int i;
+
+	jit_dumps_map(dumps, 10, "/tmp/jit-10.dump");
+	EXPECT_EQ(1, dumps->count);
+	jit_dumps_map(dumps, 11, "/tmp/jit-10.dump");
+	jit_dumps_map(dumps, 10, "/tmp/jit-10.dump2");
+	jit_dumps_map(dumps, 10, "/tmp/jit-010.dump");
+	jit_dumps_map(dumps, 10, "/tmp/xjit-10.dump");
+	jit_dumps_map(dumps, 10, "jit-10.dump");
+	jit_dumps_map(dumps, 10, "//anon");
+	EXPECT_EQ(1, dumps->count);
+	for (i = 0; i < 100; i++) {
+		snprintf(path, sizeof(path), "/tmp/%d/jit-10.dump", i);
+		jit_dumps_map(dumps, 10, path);
+	}
+	EXPECT_EQ(JIT_DUMPS_EACH, dumps->count);
+	jit_dumps_map(dumps, 11, "/tmp/jit-11.dump");
+	EXPECT_EQ(JIT_DUMPS_EACH + 1, dumps->count);
+	for (i = 12; i < 10000; i++) {
+		snprintf(path, sizeof(path), "/tmp/jit-%d.dump", i);
+		jit_dumps_map(dumps, i, path);
+	}
+	EXPECT_EQ(META_PROCESSES_MAX, dumps->count);
+}
+
+TEST_F(maps, include_dumps_that_were_mapped_earlier)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/jit-%d.dump", self->dir, (int)getpid());
+	put(path, MAGIC);
+	fd = open(path, O_RDONLY);
+	ASSERT_LE(0, fd);
+	jit_dumps_scan(&self->maps.dumps, getpid());
+	EXPECT_EQ(0, self->maps.dumps.count);
+	ASSERT_NE(MAP_FAILED, mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0));
+	jit_dumps_scan(&self->maps.dumps, getpid());
+	EXPECT_EQ(0, self->maps.dumps.count);
+	ASSERT_NE(MAP_FAILED, mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0));
+	close(fd);
+	jit_dumps_scan(&self->maps.dumps, getpid());
+	ASSERT_EQ(1, self->maps.dumps.count);
+	EXPECT_STREQ(path, self->maps.dumps.dump[0].path);
+}
+
+/* The process chooses the directory, so it could lead the recorder to another file. */
+TEST_F(maps, include_only_files_that_are_dumps)
+{
+	char path[128];
+
+	map_dump(&self->maps.dumps, self->dir, path);
+	perf_maps_copy(&self->maps, getpid());
+	EXPECT_STREQ("", reported);
+	put(path, "root:x:0:0");
+	perf_maps_copy(&self->maps, getpid());
+	EXPECT_NE(NULL, strstr(reported, "not a jitdump file"));
+	put(path, "DTi");
+	*reported = '\0';
+	perf_maps_copy(&self->maps, getpid());
+	EXPECT_NE(NULL, strstr(reported, "not a jitdump file"));
+	unlink(path);
+	put("victim", MAGIC);
+	ASSERT_EQ(0, symlink("victim", path));
+	perf_maps_copy(&self->maps, getpid());
+	EXPECT_NE(NULL, strstr(reported, "not used: a link"));
+	unlink(path);
+	ASSERT_EQ(0, mkfifo(path, 0600));
+	perf_maps_copy(&self->maps, getpid());
+	EXPECT_NE(NULL, strstr(reported, "not a regular file"));
+	unlink(path);
+	put(path, MAGIC);
+	ASSERT_EQ(0, truncate(path, (256 << 20) + 1));
+	perf_maps_copy(&self->maps, getpid());
+	EXPECT_NE(NULL, strstr(reported, "exceed 256 MiB in total"));
+	EXPECT_FALSE(self->maps.made);
+	if (geteuid() || chown(path, 1234, 1234))
+		SKIP(return, "only root can change a file's owner");
+	ASSERT_EQ(0, truncate(path, 10));
+	perf_maps_copy(&self->maps, getpid());
+	EXPECT_NE(NULL, strstr(reported, "does not belong to the process's user"));
+	EXPECT_FALSE(self->maps.made);
 }
 
 /* ---- reading ---------------------------------------------------------------- */

@@ -122,18 +122,6 @@ void calls_describe(struct output *out, const struct sifive_trace_config *take, 
 
 /* ---- the archive --------------------------------------------------------------- */
 
-/* Create the parent directories of the file @path. */
-static void make_dirs(char *path)
-{
-	char *slash;
-
-	for (slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(path, 0777);
-		*slash = '/';
-	}
-}
-
 /* Copy the vdso from this process, because its one or two pages are the same in all processes. */
 void calls_vdso(const char *dir)
 {
@@ -171,7 +159,7 @@ int calls_archive(const char *dir, const struct objects *objects)
 		if (*objects->object[i].path != '/')
 			continue;
 		snprintf(to, sizeof(to), "%s%s", dir, objects->object[i].path);
-		make_dirs(to);
+		copy_parents(to);
 		/* Replace a file that an earlier recording may have left. */
 		if (copy_file(objects->object[i].path, to))
 			error = -1;

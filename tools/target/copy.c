@@ -37,6 +37,17 @@ int copy_dir(const char *dir)
 	return -1;
 }
 
+void copy_parents(char *path)
+{
+	char *slash;
+
+	for (slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(path, 0777);
+		*slash = '/';
+	}
+}
+
 int copy_file(const char *from, const char *to)
 {
 	FILE *file = fopen(from, "re");

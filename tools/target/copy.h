@@ -10,6 +10,9 @@
  */
 int copy_dir(const char *dir);
 
+/** copy_parents() - create the parent directories of the file @path */
+void copy_parents(char *path);
+
 /**
  * copy_file() - copy a file, atomically replacing any existing file
  * @from:	path of the file

@@ -10,6 +10,7 @@
 
 #include "../command.h"
 #include "../trace/meta.h"
+#include "jit_dumps.h"
 #include "objects.h"
 #include "proc.h"
 
@@ -178,7 +179,8 @@ void objects_map(struct objects *objects, pid_t pid, uint64_t time, const char *
 	if (objects->files && is_kernels(path))
 		add(objects, path, &mapping, 0);
 	/* perf's names for mappings without a path: "//anon", "//enomem" and "//toolong". */
-	else if (*path == '/' && strncmp(path, "//", 2) && strncmp(path, "/dev/", 5))
+	else if (*path == '/' && strncmp(path, "//", 2) && strncmp(path, "/dev/", 5) &&
+		 !jit_dumps_is(path))
 		add(objects, path, &mapping, offset);
 }
 

@@ -13,6 +13,10 @@
 #include "perf_maps.h"
 #include "proc.h"
 
+/* The first four bytes of a dump, in either byte order. */
+#define MAGIC		"DTiJ"
+#define SWAPPED		"JiTD"
+
 /* Return the earliest time at which a process can have written a list. */
 static time_t first_time(const struct perf_maps *maps, pid_t pid)
 {
@@ -27,15 +31,16 @@ static time_t first_time(const struct perf_maps *maps, pid_t pid)
 	return now.tv_sec - up.tv_sec + (time_t)(began / (uint64_t)sysconf(_SC_CLK_TCK)) - 1;
 }
 
-/* Return the reason not to use the list, or NULL. */
-static const char *objection(const struct perf_maps *maps, const struct stat *status, pid_t pid)
+/* Return the reason not to use a list or dump, or NULL. */
+static const char *objection(const struct perf_maps *maps, const struct stat *status, pid_t pid,
+			     bool dump)
 {
 	struct stat process;
 	char proc[32];
 
 	if (!S_ISREG(status->st_mode))
 		return "not a regular file";
-	if (status->st_size > META_LIST_BYTES_MAX)
+	if (!dump && status->st_size > META_LIST_BYTES_MAX)
 		return "over 64 MiB";
 	if (maps->bytes + (uint64_t)status->st_size > META_LISTS_BYTES_MAX)
 		return "the lists of this recording exceed 256 MiB in total";
@@ -49,7 +54,7 @@ static const char *objection(const struct perf_maps *maps, const struct stat *st
 /* Copy at most @size bytes. Once complete, the copy replaces any earlier copy. */
 static int copy_bytes(int from, const char *to, size_t size)
 {
-	char buffer[64 << 10], path[PATH_MAX + 80];
+	char buffer[64 << 10], path[2 * PATH_MAX + 8];
 	ssize_t count = 1;
 	bool failed;
 	FILE *file;
@@ -76,32 +81,22 @@ static int copy_bytes(int from, const char *to, size_t size)
 	return 0;
 }
 
-/* Create the directory for copies, and in it the directory tmp. */
-static int make_dir(struct perf_maps *maps)
+/* Return whether the file has been copied. */
+static bool copy(struct perf_maps *maps, const char *path, int fd, const struct stat *status)
 {
-	char inner[PATH_MAX + 32];
+	char to[2 * PATH_MAX];
 
-	snprintf(inner, sizeof(inner), "%s/tmp", maps->dir);
-	if ((!maps->made && copy_dir(maps->dir)) || copy_dir(inner))
-		return -1;
+	if (!maps->made && copy_dir(maps->dir))
+		return false;
 	maps->made = true;
-	return 0;
-}
-
-static void copy(struct perf_maps *maps, const char *path, int fd, const struct stat *status,
-		 pid_t pid)
-{
-	char to[PATH_MAX + 64];
-
 	snprintf(to, sizeof(to), "%s%s", maps->dir, path);
-	if (make_dir(maps))
-		return;
+	copy_parents(to);
 	if (copy_bytes(fd, to, (size_t)status->st_size)) {
 		report(META_LIST_UNUSED, to, strerror(errno));
-		return;
+		return false;
 	}
 	maps->bytes += (uint64_t)status->st_size;
-	maps->pid[maps->count++] = pid;
+	return true;
 }
 
 static void name_list(char *path, size_t size, pid_t pid)
@@ -109,47 +104,94 @@ static void name_list(char *path, size_t size, pid_t pid)
 	snprintf(path, size, "/tmp/perf-%d.map", (int)pid);
 }
 
-void perf_maps_copy(struct perf_maps *maps, pid_t pid)
+/* Return whether a file begins like a dump. */
+static bool is_dump(int fd)
 {
+	char magic[4];
+
+	return pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+	       (!memcmp(magic, MAGIC, sizeof(magic)) || !memcmp(magic, SWAPPED, sizeof(magic)));
+}
+
+/* Copy a file of a process, if it exists and is not too old. Return whether it has been copied. */
+static bool copy_path(struct perf_maps *maps, const char *path, pid_t pid, bool dump)
+{
+	const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	const char *why = NULL;
 	struct stat status;
-	const char *why;
+	bool copied = false;
+
+	if (fd < 0 && errno != ENOENT)
+		report(META_LIST_UNUSED, path, errno == ELOOP ? "a link" : strerror(errno));
+	if (fd < 0)
+		return false;
+	if (fstat(fd, &status)) {
+		why = strerror(errno);
+	} else if (dump || status.st_mtime >= first_time(maps, pid)) {
+		why = objection(maps, &status, pid, dump);
+		if (!why && dump && !is_dump(fd))
+			why = "not a jitdump file";
+		copied = !why && copy(maps, path, fd, &status);
+	}
+	if (why)
+		report(META_LIST_UNUSED, path, why);
+	close(fd);
+	return copied;
+}
+
+static void copy_list(struct perf_maps *maps, pid_t pid)
+{
 	char path[64];
 	size_t i;
-	int fd;
 
 	for (i = 0; i < maps->count; i++)
 		if (maps->pid[i] == pid)
 			return;
-	if (maps->count == META_PROCESSES_MAX)
-		return;
 	name_list(path, sizeof(path), pid);
-	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0 && errno != ENOENT)
-		report(META_LIST_UNUSED, path, errno == ELOOP ? "a link" : strerror(errno));
-	if (fd < 0)
-		return;
-	if (fstat(fd, &status)) {
-		report(META_LIST_UNUSED, path, strerror(errno));
-	} else if (status.st_mtime >= first_time(maps, pid)) {
-		why = objection(maps, &status, pid);
-		if (why)
-			report(META_LIST_UNUSED, path, why);
-		else
-			copy(maps, path, fd, &status, pid);
+	if (maps->count < META_PROCESSES_MAX && copy_path(maps, path, pid, false))
+		maps->pid[maps->count++] = pid;
+}
+
+void perf_maps_begin(struct perf_maps *maps, const char *dir)
+{
+	size_t i;
+
+	maps->dir = dir;
+	maps->count = 0;
+	maps->bytes = 0;
+	for (i = 0; i < maps->dumps.count; i++)
+		maps->dumps.dump[i].copied = false;
+}
+
+void perf_maps_copy(struct perf_maps *maps, pid_t pid)
+{
+	size_t i;
+
+	copy_list(maps, pid);
+	for (i = 0; i < maps->dumps.count; i++) {
+		struct jit_dump *dump = &maps->dumps.dump[i];
+
+		if (dump->pid == pid && !dump->copied)
+			dump->copied = copy_path(maps, dump->path, pid, true);
 	}
-	close(fd);
 }
 
 void perf_maps_write(const struct perf_maps *maps, struct output *output)
 {
+	size_t written = 0, i;
 	char path[64];
-	size_t i;
 
 	for (i = 0; i < maps->count; i++) {
 		name_list(path, sizeof(path), maps->pid[i]);
-		put_string(output, i ? "," : "\"generated\":[");
+		put_string(output, written++ ? "," : "\"generated\":[");
 		put_json(output, path);
 	}
-	if (maps->count)
+	for (i = 0; i < maps->dumps.count; i++) {
+		if (!maps->dumps.dump[i].copied)
+			continue;
+		put_string(output, written++ ? "," : "\"generated\":[");
+		put_json(output, maps->dumps.dump[i].path);
+	}
+	if (written)
 		put_string(output, "],\n");
 }

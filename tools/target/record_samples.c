@@ -94,22 +94,26 @@ static void set_running_clock(struct recording *r)
 	use_clock(r, &clock);
 }
 
+static int find_dumps(void *dumps, pid_t pid)
+{
+	jit_dumps_scan(dumps, pid);
+	return 0;
+}
+
 static int copy_map(void *maps, pid_t pid)
 {
 	perf_maps_copy(maps, pid);
 	return 0;
 }
 
-/* Copy the lists of functions that the recorded processes have generated. */
+/* Copy the files about functions that the recorded processes have generated. */
 static void copy_maps(struct recording *r)
 {
 	size_t i;
 
 	if (!r->maps.dir)
 		snprintf(r->files, sizeof(r->files), "%s.maps", r->output);
-	r->maps.dir = r->files;
-	r->maps.count = 0;
-	r->maps.bytes = 0;
+	perf_maps_begin(&r->maps, r->files);
 	if (r->launched.pid > 0 && !recording_attaches(r))
 		perf_maps_copy(&r->maps, r->launched.pid);
 	for (i = 0; i < r->attach.count; i++)
@@ -500,12 +504,17 @@ static void begin_objects(struct recording *r)
 {
 	const bool threads = r->setup.parsed.switches || r->calls != CALLS_NONE ||
 			     names_samples(r);
+	size_t i;
 
 	r->names.all = r->all;
 	r->names.children = !recording_attaches(r);
 	recording_watch(r, threads);
 	add_names(r);
 	attach_objects(&r->attach, r->objects.files);
+	for (i = 0; i < r->attach.count; i++)
+		jit_dumps_scan(&r->maps.dumps, r->attach.process[i].is.pid);
+	if (r->all)
+		proc_each(proc_dir(), find_dumps, &r->maps.dumps);
 	if (r->all) {
 		/* The program is a copy of this process until its exec(). */
 		objects_add(&r->objects, getpid());
@@ -624,6 +633,7 @@ out:
 	objects_free(&r->objects);
 	objects_free(&r->shared);
 	names_close(&r->names);
+	jit_dumps_close(&r->maps.dumps);
 	descendants_close(&r->descendants);
 	tree_close(&r->tree);
 	perf_device_close(device);

@@ -229,6 +229,7 @@ void recording_watch(struct recording *r, bool threads)
 			   threads && !names_open(&r->names) ? &r->names : NULL,
 			   descendants && !descendants_open(&r->descendants) ? &r->descendants :
 									       NULL);
+	r->watch.dumps = &r->maps.dumps;
 	if (!error)
 		return;
 	descendants_close(&r->descendants);

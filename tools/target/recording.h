@@ -89,7 +89,7 @@
  * @files:	path of the directory for copies
  * @kernel:	the copy of the kernel's code, if its calls were requested
  * @shared:	the kernel's objects, if @tree describes the processes' objects
- * @maps:	copies of the lists of generated functions
+ * @maps:	copies of the lists and dumps of generated functions
  * @archive:	set by --archive, to copy the objects' files
  * @mask:	file mode creation mask of the program
  */

@@ -202,8 +202,11 @@ static void apply(struct watch *watch, const struct perf_event_header *header,
 	const struct perf_mapping *mapping = (const void *)header;
 	const struct perf_task *task = (const void *)header;
 
-	if (header->type == PERF_RECORD_MMAP2 && header->size > sizeof(*mapping))
+	if (header->type == PERF_RECORD_MMAP2 && header->size > sizeof(*mapping)) {
 		add_mapping(objects_of(context, (pid_t)mapping->pid), mapping);
+		if (watch->dumps)
+			jit_dumps_map(watch->dumps, (pid_t)mapping->pid, mapping->path);
+	}
 	if (header->type == PERF_RECORD_FORK && header->size >= sizeof(*task))
 		add_child(objects_of(context, (pid_t)task->parent), task);
 	if (watch->names)

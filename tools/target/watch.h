@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "descendants.h"
+#include "jit_dumps.h"
 #include "names.h"
 #include "objects.h"
 
@@ -34,6 +35,7 @@ struct watch_record {
  * @ring:	ring of each CPU's event
  * @names:	receives events about threads, or NULL
  * @descendants:	receives events about processes, or NULL
+ * @dumps:	receives dumps of generated code that processes map, or NULL
  * @record:	the @records events that watch_read() has not applied yet, with room for @room
  */
 struct watch {
@@ -42,6 +44,7 @@ struct watch {
 	size_t		cpus;
 	struct names	*names;
 	struct descendants	*descendants;
+	struct jit_dumps	*dumps;
 	struct watch_record	*record;
 	size_t		records, room;
 };
