@@ -30,6 +30,8 @@ run locks sifive-trace record --calls -b 16M -o locks.rtd $p/locks
 run locks-many sifive-trace record --calls -b 64M -o locks-many.rtd $p/locks $((threads - 1))
 run reload sifive-trace record --calls -b 16M -o reload.rtd $p/reload $p/reload-1.so $p/reload-2.so $p/reload-1.so
 run archive sifive-trace record --calls --archive -b 16M -o archive.rtd $p/plain
+run jitted sifive-trace record --calls -b 16M -o jitted.rtd $p/jitted 10
+run jitted-copy sifive-trace record --calls --archive --instruction-mode btm -b 16M -o jitted-copy.rtd $p/jitted 10
 run sram sifive-trace record --calls --sink sram -o sram.rtd $p/plain
 echo 0 >/proc/sys/kernel/randomize_va_space
 run fixed sifive-trace record --calls -i 100us -b 16M -o fixed.rtd $p/plain
@@ -160,6 +162,38 @@ status locks 0 "--calls: a program with two threads and a lock ends as usual"
 result $? "--calls: calls are exact where threads wait in functions without symbols"
 [ "$(made locks-many)" = "hold $((20 * threads)) main 1 outer $threads run $threads" ]
 result $? "--calls: calls of $threads threads that wait for one lock are exact"
+# jitted NAME: print the number of instructions of each generated function, and the number of calls.
+jitted() {
+	local function
+	for function in first outer second listed; do
+		echo "$function" "$(host decode --format instructions "$out/$1.rtd" |
+			grep -cE "  $function(\+0x[0-9a-f]+)?$")"
+	done
+	calls "$1" | grep -E '^(first|outer|second) '
+}
+# Each call of first executes 7 instructions, of outer 6, and of second 4; second has moved once.
+generated="first 70 outer 60 second 60 listed 0 first 10 outer 10 second 10 second 5"
+for name in jitted jitted-copy; do
+	[ "$(jitted $name | xargs)" = "$generated" ]
+	result $? "jit-PID.dump, $name: each instruction of generated code is shown, with the function's name at that time"
+	! host decode --format instructions "$out/$name.rtd" | grep -q "instructions are missing"
+	result $? "jit-PID.dump, $name: no instructions are missing"
+done
+for name in jitted.rtd.vdso jitted-copy.rtd.files; do
+	[ "$(find "$out/$name/tmp/jit" -name "jit-*.dump" -perm 600 | wc -l)" = 1 ]
+	result $? "jit-PID.dump: the dump is copied to $name, and only the user can read the copy"
+done
+sed '/"generated"/d' "$out/jitted.rtd.meta" >"$out/without.meta"
+host decode --meta "$out/without.meta" --format instructions "$out/jitted.rtd" |
+	grep -q "instructions are missing: no file contains the code"
+result $? "jit-PID.dump: without the dump, instructions are missing"
+sed 's/"clock_samples"/"none"/' "$out/jitted.rtd.meta" >"$out/untimed.meta"
+command report -q --symfs "$out/root" --meta "$out/untimed.meta" --format csv "$out/jitted.rtd" \
+	>"$out/untimed.csv" 2>"$out/untimed.err"
+grep -q '^"outer",10,' "$out/untimed.csv" && ! grep -qE '^"first",' "$out/untimed.csv" &&
+	grep -q "the trace's times cannot be compared with the file's" "$out/untimed.err"
+result $? "jit-PID.dump: without comparable times, only functions that were not replaced have names, and this is reported"
+
 # The program reload loads the second object at the addresses of the first object.
 [ "$(sort -u "$out/reload.txt" | wc -l)" = 1 ]
 result $? "--calls: a program loads two shared objects at the same addresses, one after the other"

@@ -51,6 +51,7 @@ programs=(
 	"leaps|0|C++ exceptions|\$p/leaps"
 	"signals|0|20000 signals a second, and siglongjmp|\$p/signals"
 	"static|7|a static program|\$p/plain-static"
+	"jitted|0|generated code that replaces other generated code|\$p/jitted 1"
 )
 case $extent in
 long) programs+=("crowd|0|64 threads|\$p/crowd") ;;

@@ -464,6 +464,7 @@ says few-files "too many open files: raise the limit (ulimit -Hn)" "-p with more
 # Each process generates functions at the same addresses.
 board fpga -- '
 run generated sifive-trace record -i 1ms -g fp -b 16M -o generated.rtd $p/generated
+run jitted sifive-trace record -i 1ms -g fp -b 16M -o jitted.rtd $p/jitted 10 5000000
 run generated-all sifive-trace record -a -i 1ms -b 64M -o generated-all.rtd $p/generated
 $p/generated 1000000 & for i in $(seq 600); do [ ! -e /tmp/perf-$!.map ] || break; sleep 0.1; done
 run generated-one sifive-trace record -p $! -i 1ms -b 16M -o generated-one.rtd sleep 1
@@ -480,6 +481,11 @@ meta generated 'sorted(m["generated"]) == sorted("/tmp/perf-%d.map" % p["pid"] f
 	"/tmp/perf-PID.map: the side-car file names the lists of generated functions"
 [ "$(find "$out/generated.rtd.maps/tmp" -name "perf-*.map" -perm 600 | wc -l)" = 2 ]
 result $? "/tmp/perf-PID.map: the files are copied, and only the user can read the copies"
+sampled jitted first 10 "jit-PID.dump: a generated function has its name, although other functions replaced it"
+host export --format folded "$out/jitted.rtd" | grep -q "main;call;first "
+result $? "jit-PID.dump: a generated function has its callers"
+meta jitted 'sorted(f.split("-")[0] for f in m["generated"]) == ["/tmp/jit/jit", "/tmp/perf"]' \
+	"jit-PID.dump: the side-car file names the dump and the list"
 sampled generated-one "parent two" 10 "-p: generated functions have their names"
 sampled generated-all parent_one 10 "-a: generated functions have their names"
 sampled generated-all child_one 10 "-a: generated functions of two processes at the same address are distinguished"
