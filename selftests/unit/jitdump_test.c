@@ -711,6 +711,7 @@ TEST_F(traces, of_processes_have_the_code_of_each)
 	EXPECT_STREQ("none", flow_name(symbols, 0x1000, 5));
 	EXPECT_STREQ("more", flow_name(symbols, 0x5000, 5));
 	EXPECT_STREQ("none", flow_name(symbols, 0x2000, 5));
+	EXPECT_NE(NULL, strstr(reported, "in which process"));
 	/* Both processes have the same code. */
 	EXPECT_STREQ("four", flow_name(symbols, 0x3000, 5));
 	/* Process 10 has ended. */
@@ -744,6 +745,14 @@ TEST_F(traces, of_programs_have_the_code_of_each)
 	EXPECT_STREQ("none", flow_name(symbols, 0x1000, 5.5));
 	EXPECT_STREQ("none", record_name(symbols, 0x6000, 3, 3));
 	EXPECT_STREQ("listed", record_name(symbols, 0x6000, 5.5, 3));
+	symbols_close(symbols);
+	/* Without comparable times, either program may have written the code. */
+	EXPECT_STREQ("", reported);
+	meta.samples = 0;
+	symbols = symbols_of(&meta);
+	EXPECT_STREQ("three", record_name(symbols, 0x2000, 4.5, 3));
+	EXPECT_STREQ("none", record_name(symbols, 0x2000, 5.5, 3));
+	EXPECT_NE(NULL, strstr(reported, "cannot be compared"));
 	symbols_close(symbols);
 }
 

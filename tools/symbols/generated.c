@@ -267,15 +267,12 @@ static bool to_ns(struct generated *generated, uint64_t ticks, uint64_t *ns)
 }
 
 /* Report once for each process why some of its functions are not known. */
-static void report_unsure(struct owner *owner, bool timed)
+static void report_unsure(struct owner *owner, const char *why)
 {
-	if (owner->reported)
-		return;
+	if (!owner->reported)
+		report("%s: some functions are shown as addresses: others were at the same addresses, and %s",
+		       owner->file[0].path, why);
 	owner->reported = true;
-	report("%s: some functions are shown as addresses: others were at the same addresses, and %s",
-	       owner->file[0].path, timed ?
-	       "the times are not accurate enough to distinguish them" :
-	       "the trace's times cannot be compared with the file's");
 }
 
 /* Find a process's code at an address. */
@@ -290,18 +287,24 @@ static enum jitted_answer find_code(struct generated *generated, struct owner *o
 	read_files(generated, owner);
 	if (!owner->jitted)
 		return JITTED_NEVER;
+	if (ticks)
+		places_program(places, owner->pid, *ticks, &since);
 	if (ticks && to_ns(generated, *ticks, &ns)) {
 		time = (struct jitted_time){
 			.known = true, .from = ns > generated->error ? ns - generated->error : 0,
 			.to = utc_add(ns, generated->error),
 		};
-		places_program(places, owner->pid, *ticks, &since);
 		if (since && to_ns(generated, since, &ns))
 			time.since = ns > generated->error ? ns - generated->error : 0;
 	}
 	answer = jitted_find(owner->jitted, address, &time, piece);
+	/* An earlier program of the process may have written the code. */
+	if (answer == JITTED_FOUND && since && !time.known)
+		answer = JITTED_UNSURE;
 	if (answer == JITTED_UNSURE && ticks)
-		report_unsure(owner, time.known);
+		report_unsure(owner, time.known ?
+			      "the times are not accurate enough to distinguish them" :
+			      "the trace's times cannot be compared with the file's");
 	return answer;
 }
 
@@ -369,8 +372,10 @@ uint64_t generated_place_any(struct generated *generated, const struct places *p
 		}
 		runs = !time || places_program(places, owner->pid, *time, &since);
 		/* A process that has ended cannot have executed the code. */
-		if (found && runs == ran && !jitdump_same(piece->code, found->code))
+		if (found && runs == ran && !jitdump_same(piece->code, found->code)) {
+			report_unsure(owner, "instruction trace does not show in which process");
 			return address;
+		}
 		if (!found || (runs && !ran)) {
 			found = piece;
 			of = owner;
