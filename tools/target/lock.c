@@ -10,6 +10,7 @@
 
 #include "lib/session.h"
 
+#include "../command.h"
 #include "files.h"
 #include "lock.h"
 #include "machine.h"
