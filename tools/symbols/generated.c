@@ -24,6 +24,7 @@
 #define CODE_BITS	44
 
 _Static_assert(META_GENERATED_MAX <= 1ull << (60 - LIST_BITS), "lists overlap code");
+_Static_assert(JITTED_PLACES == 1ull << CODE_BITS, "addresses overlap those of other processes");
 _Static_assert(META_GENERATED_MAX <= 1ull << (60 - CODE_BITS), "addresses overlap the kernel's");
 _Static_assert(JITDUMP_END <= 1ull << LIST_BITS, "code overlaps separate addresses");
 
@@ -82,7 +83,9 @@ static int by_process(const void *a, const void *b)
 	const struct file *one = a, *two = b;
 	const int result = compare_numbers((uint64_t)one->pid, (uint64_t)two->pid);
 
-	return result ? result : two->dump - one->dump;
+	if (result || one->dump != two->dump)
+		return result ? result : two->dump - one->dump;
+	return strcmp(one->path, two->path);
 }
 
 static int by_pid(const void *a, const void *b)
@@ -190,12 +193,14 @@ static bool find_file(struct generated *generated, const struct file *file, char
 	struct stat status;
 
 	snprintf(path, PATH_MAX, "%s%s", generated->meta->files, file->path);
-	if (!stat(path, &status))
-		generated->bytes += (uint64_t)status.st_size;
-	if (generated->bytes <= META_LISTS_BYTES_MAX)
+	if (stat(path, &status))
 		return true;
-	report(META_LIST_UNUSED, path, "the lists exceed 256 MiB in total");
-	return false;
+	if ((uint64_t)status.st_size > META_LISTS_BYTES_MAX - generated->bytes) {
+		report(META_LIST_UNUSED, path, "the lists and dumps exceed 256 MiB in total");
+		return false;
+	}
+	generated->bytes += (uint64_t)status.st_size;
+	return true;
 }
 
 static void read_dumps(struct generated *generated, struct owner *owner)
@@ -289,7 +294,7 @@ static enum jitted_answer find_code(struct generated *generated, struct owner *o
 		return JITTED_NEVER;
 	if (ticks)
 		places_program(places, owner->pid, *ticks, &since);
-	if (ticks && to_ns(generated, *ticks, &ns)) {
+	if (ticks && jitted_timed(owner->jitted) && to_ns(generated, *ticks, &ns)) {
 		time = (struct jitted_time){
 			.known = true, .from = ns > generated->error ? ns - generated->error : 0,
 			.to = utc_add(ns, generated->error),
@@ -297,8 +302,10 @@ static enum jitted_answer find_code(struct generated *generated, struct owner *o
 		if (since && to_ns(generated, since, &ns))
 			time.since = ns > generated->error ? ns - generated->error : 0;
 	}
+	/* Without comparable times, any program of the process may have written the code. */
+	if (ticks && !time.known)
+		places_program(places, owner->pid, UINT64_MAX, &since);
 	answer = jitted_find(owner->jitted, address, &time, piece);
-	/* An earlier program of the process may have written the code. */
 	if (answer == JITTED_FOUND && since && !time.known)
 		answer = JITTED_UNSURE;
 	if (answer == JITTED_UNSURE && ticks)
@@ -449,5 +456,8 @@ const uint8_t *generated_code(const struct generated *generated, uint64_t place,
 	until = jitted_until(owner->jitted, piece->code->start + into);
 	*size = until - (piece->code->start + into);
 	*whole = piece->code->size - into;
+	/* An instruction that runs is whole: none of its halves has been replaced on its own. */
+	if (*size == 2 && *whole >= 4 && (piece->code->bytes[into] & 3) == 3)
+		*size = 4;
 	return piece->code->bytes + into;
 }

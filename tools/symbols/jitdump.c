@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "command.h"
 #include "hash.h"
@@ -57,8 +58,9 @@ enum record_id {
 
 /**
  * struct reading - state while a file is read
- * @index:	the number that the file gives to each piece of code, which moves refer to
+ * @index:	the number that the file gives to each piece of code, which moves refer to, mixed
  * @hash:	the latest piece with each number
+ * @seed:	see mixed()
  * @room:	number of pieces for which there is memory
  * @wrong:	number of records that are not valid
  * @full:	there were too many pieces
@@ -68,6 +70,7 @@ struct reading {
 	int64_t		pid;
 	uint64_t	*index;
 	struct hash	hash;
+	uint64_t	seed;
 	uint32_t	room;
 	uint32_t	wrong;
 	bool		full;
@@ -97,6 +100,17 @@ static uint32_t get32(const char *bytes)
 static uint64_t get64(const char *bytes)
 {
 	return get32(bytes) | (uint64_t)get32(bytes + 4) << 32;
+}
+
+/*
+ * Mix an index, which identifies a piece of code. Whoever writes a file does not know @seed, and
+ * thus no indexes that all have the same place in the hash table.
+ */
+static uint64_t mixed(const struct reading *reading, uint64_t index)
+{
+	index = (index ^ reading->seed) * 0x9e3779b97f4a7c15ull;
+	index = (index ^ index >> 32) * 0xd6e8feb86659fd93ull;
+	return index ^ index >> 32;
 }
 
 static uint64_t index_of(const void *index, uint32_t number)
@@ -154,6 +168,18 @@ static bool add(struct reading *reading, const struct jitdump_code *code, uint64
 	return true;
 }
 
+static uint64_t hash_of(const struct jitdump_code *code)
+{
+	uint64_t hash = 0xcbf29ce484222325ull, i;
+	const char *name;
+
+	for (i = 0; i < code->size; i++)
+		hash = (hash ^ code->bytes[i]) * 0x100000001b3ull;
+	for (name = code->name ? code->name : ""; *name; name++)
+		hash = (hash ^ (uint8_t)*name) * 0x100000001b3ull;
+	return hash;
+}
+
 /* Read a record of @size bytes. Return false if out of memory. */
 static bool read_load(struct reading *reading, char *record, uint32_t size)
 {
@@ -180,7 +206,8 @@ static bool read_load(struct reading *reading, char *record, uint32_t size)
 	code.name = length ? record + LOAD_NAME : NULL;
 	if (!code.size || get32(record + LOAD_PID) != reading->pid)
 		return true;
-	return add(reading, &code, get64(record + LOAD_INDEX));
+	code.hash = hash_of(&code);
+	return add(reading, &code, mixed(reading, get64(record + LOAD_INDEX)));
 }
 
 /* Read a record of @size bytes. Return false if out of memory. */
@@ -192,8 +219,8 @@ static bool read_move(struct reading *reading, const char *record, uint32_t size
 	if (size >= MOVE && get32(record + MOVE_PID) != reading->pid)
 		return true;
 	if (size >= MOVE && reading->room)
-		number = *hash_find(&reading->hash, get64(record + MOVE_INDEX), index_of,
-				    reading->index);
+		number = *hash_find(&reading->hash, mixed(reading, get64(record + MOVE_INDEX)),
+				    index_of, reading->index);
 	if (!number || reading->dump->code[number - 1].size != get64(record + MOVE_SIZE)) {
 		reading->wrong++;
 		return true;
@@ -201,7 +228,7 @@ static bool read_move(struct reading *reading, const char *record, uint32_t size
 	code = reading->dump->code[number - 1];
 	code.time = get64(record + RECORD_TIME);
 	code.start = get64(record + MOVE_ADDRESS);
-	return add(reading, &code, get64(record + MOVE_INDEX));
+	return add(reading, &code, mixed(reading, get64(record + MOVE_INDEX)));
 }
 
 /* Return false if out of memory. */
@@ -268,6 +295,9 @@ static const char *read_dump(struct jitdump *dump, const char *path, int64_t pid
 	why = objection(dump->bytes, length);
 	if (why)
 		return why;
+	/* Without a seed, only files that are made for that purpose take longer to read. */
+	if (getrandom(&reading.seed, sizeof(reading.seed), GRND_NONBLOCK) < 0)
+		reading.seed = 0;
 	dump->arch_time = get64(dump->bytes + HEADER_FLAGS) & FLAG_ARCH_TIME;
 	fine = read_records(&reading, get32(dump->bytes + HEADER_SIZE), length);
 	free(reading.index);
@@ -296,8 +326,9 @@ struct jitdump *jitdump_open(const char *path, int64_t pid)
 
 bool jitdump_same(const struct jitdump_code *a, const struct jitdump_code *b)
 {
-	return a->start == b->start && a->size == b->size && !a->name == !b->name &&
-	       (!a->name || !strcmp(a->name, b->name)) && !memcmp(a->bytes, b->bytes, a->size);
+	return a->start == b->start && a->size == b->size && a->hash == b->hash &&
+	       !a->name == !b->name && (!a->name || !strcmp(a->name, b->name)) &&
+	       (a->bytes == b->bytes || !memcmp(a->bytes, b->bytes, a->size));
 }
 
 void jitdump_close(struct jitdump *dump)

@@ -20,6 +20,7 @@
  * @size:	number of bytes, not 0; the code ends below JITDUMP_END
  * @bytes:	the code
  * @name:	name of the function, or NULL if it has none
+ * @hash:	of @bytes and @name
  */
 struct jitdump_code {
 	uint64_t	time;
@@ -27,6 +28,7 @@ struct jitdump_code {
 	uint64_t	size;
 	const uint8_t	*bytes;
 	const char	*name;
+	uint64_t	hash;
 };
 
 /**

@@ -11,14 +11,10 @@
 /* Alignment of separate addresses, which keep the lower bits of addresses in memory. */
 #define ALIGNMENT	(1ull << 16)
 
-/*
- * Maximum number of parts into which the starts and ends of all functions may divide a function, on
- * average; a dump with a few functions may exceed it.
- */
-#define PARTS_EACH	64
-#define PARTS_MORE	65536
+/* Maximum number of parts into which starts and ends divide all functions; they need 256 MiB. */
+#define PARTS_MAX	(UINT64_C(64) << 20)
 
-/* At most this many functions that were written at the same time are compared. */
+/* At most this many writes that may have been the latest at a time are compared. */
 #define SAME_TIME_MAX	64
 
 /* Code that was written at @time; @order is its position in the dumps. */
@@ -65,17 +61,10 @@ static int by_value(const void *a, const void *b)
 
 /* ---- pieces ------------------------------------------------------------ */
 
-/* Return a key that is the same for the same code. */
+/* Return a key that is the same for the same code at the same address. */
 static uint64_t key_of(const struct jitdump_code *code)
 {
-	uint64_t key = code->start * 0x9e3779b97f4a7c15ull + code->size, i;
-	const char *name;
-
-	for (i = 0; i < code->size; i++)
-		key = (key ^ code->bytes[i]) * 0x100000001b3ull;
-	for (name = code->name ? code->name : ""; *name; name++)
-		key = (key ^ (uint8_t)*name) * 0x100000001b3ull;
-	return key;
+	return code->hash ^ (code->start * 0x9e3779b97f4a7c15ull + code->size);
 }
 
 static uint64_t key_at(const void *keys, uint32_t number)
@@ -83,8 +72,8 @@ static uint64_t key_at(const void *keys, uint32_t number)
 	return ((const uint64_t *)keys)[number - 1];
 }
 
-/* Find the different pieces. Return false if out of memory. */
-static bool find_pieces(struct jitted *jitted)
+/* Find the different pieces. Return an error number, or 0. */
+static int find_pieces(struct jitted *jitted)
 {
 	struct hash hash = { .bits = hash_bits(jitted->writes + 1ull) };
 	uint64_t *key = malloc((jitted->writes + 1ull) * sizeof(*key)), next = 0;
@@ -110,7 +99,9 @@ static bool find_pieces(struct jitted *jitted)
 	}
 	free(key);
 	free(hash.slot);
-	return key && hash.slot && jitted->piece;
+	if (!key || !hash.slot || !jitted->piece)
+		return ENOMEM;
+	return next > JITTED_PLACES ? EOVERFLOW : 0;
 }
 
 const struct jitted_piece *jitted_at(const struct jitted *jitted, uint64_t place)
@@ -173,7 +164,6 @@ static bool find_edges(struct jitted *jitted)
 /* List the writes between each edge and the next. Return an error number, or 0. */
 static int list_writes(struct jitted *jitted)
 {
-	const uint64_t most = (uint64_t)PARTS_EACH * jitted->writes + PARTS_MORE;
 	uint64_t parts = 0, count;
 	uint32_t i, k, end;
 
@@ -183,7 +173,7 @@ static int list_writes(struct jitted *jitted)
 		k = edges_to(jitted, code->start) - 1;
 		end = edges_to(jitted, code->start + code->size) - 1;
 		parts += end - k;
-		if (parts > most)
+		if (parts > PARTS_MAX)
 			return EOVERFLOW;
 		/* Count each part at the next index, whose first write follows it. */
 		for (; k < end; k++)
@@ -225,7 +215,7 @@ struct jitted *jitted_new(struct jitdump *const *dump, size_t count)
 	struct jitted *jitted = calloc(1, sizeof(*jitted));
 	uint64_t writes = 0;
 	size_t i, k;
-	int error = 0;
+	int error;
 
 	for (i = 0; i < count; i++)
 		writes += dump[i]->codes;
@@ -246,7 +236,8 @@ struct jitted *jitted_new(struct jitdump *const *dump, size_t count)
 			};
 	}
 	qsort(jitted->write, jitted->writes, sizeof(*jitted->write), by_time);
-	if (!find_pieces(jitted) || !find_edges(jitted))
+	error = find_pieces(jitted);
+	if (!error && !find_edges(jitted))
 		error = ENOMEM;
 	if (!error)
 		error = list_writes(jitted);
@@ -255,6 +246,11 @@ struct jitted *jitted_new(struct jitdump *const *dump, size_t count)
 	jitted_free(jitted);
 	errno = error;
 	return NULL;
+}
+
+bool jitted_timed(const struct jitted *jitted)
+{
+	return jitted->timed;
 }
 
 void jitted_free(struct jitted *jitted)
@@ -316,7 +312,7 @@ enum jitted_answer jitted_find(const struct jitted *jitted, uint64_t address,
 	if (!count)
 		return JITTED_NEVER;
 	last = count;
-	if (time->known && jitted->timed) {
+	if (time->known) {
 		first = written(jitted, list, count, time->from);
 		last = written(jitted, list, count, time->to);
 		if (!last || jitted->write[list[last - 1]].time < time->since)

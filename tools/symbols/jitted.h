@@ -8,6 +8,9 @@
 
 #include "jitdump.h"
 
+/* Separate addresses are below this limit. */
+#define JITTED_PLACES	(1ull << 44)
+
 /**
  * struct jitted_piece - code at an address
  * @code:	the code, with the time when it was first there
@@ -21,7 +24,7 @@ struct jitted_piece {
 
 /**
  * struct jitted_time - a time, in the clock of the dumps
- * @known:	the time is known
+ * @known:	the time is known; only if jitted_timed() returns true
  * @from, @to:	range that contains the time, if @known is set
  * @since:	ignore code that was written before this time
  */
@@ -48,6 +51,9 @@ struct jitted;
  */
 struct jitted *jitted_new(struct jitdump *const *dump, size_t count);
 
+/** jitted_timed() - return whether the times of all code are in CLOCK_MONOTONIC */
+bool jitted_timed(const struct jitted *jitted);
+
 /** jitted_free() - free; NULL is allowed */
 void jitted_free(struct jitted *jitted);
 
@@ -61,7 +67,8 @@ const struct jitted_piece *jitted_at(const struct jitted *jitted, uint64_t place
 /**
  * jitted_until() - return the lowest address above @address at which any piece begins or ends
  *
- * Below that address, code that was there at any time was replaced as a whole, or not at all.
+ * Below that address, code that was there at any time was replaced as a whole, or not at all. The
+ * address may be within an instruction of a piece that the other one replaced.
  */
 uint64_t jitted_until(const struct jitted *jitted, uint64_t address);
 

@@ -17,7 +17,7 @@ static char *read_bytes(int fd, size_t most, size_t *length)
 
 	if (fstat(fd, &status))
 		return NULL;
-	errno = EFBIG;
+	errno = S_ISREG(status.st_mode) ? EFBIG : EINVAL;
 	if (!S_ISREG(status.st_mode) || (uint64_t)status.st_size > most)
 		return NULL;
 	bytes = malloc((size_t)status.st_size + 1);

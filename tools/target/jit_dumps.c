@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../command.h"
 #include "../text.h"
 #include "../trace/meta.h"
 #include "jit_dumps.h"
@@ -31,16 +32,20 @@ void jit_dumps_map(struct jit_dumps *dumps, pid_t pid, const char *path)
 	char name[32];
 
 	snprintf(name, sizeof(name), BEGIN "%d" END, (int)pid);
-	if (!jit_dumps_is(path) || strcmp(text_base(path), name) ||
-	    dumps->count == META_PROCESSES_MAX)
+	if (*path != '/' || strcmp(text_base(path), name))
 		return;
 	for (i = 0; i < dumps->count; i++) {
 		if (!strcmp(dumps->dump[i].path, path))
 			return;
 		each += dumps->dump[i].pid == pid;
 	}
-	if (each == JIT_DUMPS_EACH)
+	if (each == JIT_DUMPS_EACH || dumps->count == META_PROCESSES_MAX) {
+		if (!dumps->full)
+			report("%s: not copied: a process can have %d dumps, and a recording %d: some generated functions may be shown as addresses",
+			       path, JIT_DUMPS_EACH, META_PROCESSES_MAX);
+		dumps->full = true;
 		return;
+	}
 	more = realloc(dumps->dump, (dumps->count + 1) * sizeof(*more));
 	if (!more)
 		return;

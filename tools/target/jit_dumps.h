@@ -29,6 +29,7 @@ struct jit_dump {
 struct jit_dumps {
 	struct jit_dump	*dump;
 	size_t		count;
+	bool		full;
 };
 
 /** jit_dumps_is() - return whether a path has the name of such a file */

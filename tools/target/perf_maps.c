@@ -43,7 +43,7 @@ static const char *objection(const struct perf_maps *maps, const struct stat *st
 	if (!dump && status->st_size > META_LIST_BYTES_MAX)
 		return "over 64 MiB";
 	if (maps->bytes + (uint64_t)status->st_size > META_LISTS_BYTES_MAX)
-		return "the lists of this recording exceed 256 MiB in total";
+		return "the lists and dumps of this recording exceed 256 MiB in total";
 	snprintf(proc, sizeof(proc), "%s/%d", proc_dir(), (int)pid);
 	if (status->st_uid && status->st_uid != geteuid() &&
 	    (stat(proc, &process) || process.st_uid != status->st_uid))

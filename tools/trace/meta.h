@@ -122,7 +122,7 @@
 #define META_LISTS_BYTES_MAX	(256u << 20)
 
 /* Message for an unused list, with its path and the reason. */
-#define META_LIST_UNUSED	"%s: not used: %s: generated functions are shown as addresses"
+#define META_LIST_UNUSED	"%s: not used: %s: its functions may be shown as addresses"
 
 /* The "path" of code that the kernel maps into every process, and that is not in any file. */
 #define META_VDSO		"[vdso]"
