@@ -94,13 +94,11 @@ __attribute__((weak)) bool symbols_object(struct symbols *symbols, uint64_t addr
 	return false;
 }
 
-const uint8_t *symbols_code(struct symbols *symbols, uint64_t place, uint64_t *size,
-			    uint64_t *whole)
+const uint8_t *symbols_code(struct symbols *symbols, uint64_t place, uint64_t *size)
 {
 	(void)symbols;
 	(void)place;
 	(void)size;
-	(void)whole;
 	return NULL;
 }
 

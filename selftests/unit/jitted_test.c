@@ -108,7 +108,7 @@ TEST_F(traces, have_the_code_of_each_time)
 {
 	const struct meta meta = meta_of(dump_10, 1);
 	struct symbols *symbols = symbols_of(&meta);
-	uint64_t size = 0, whole = 0, ticks = 1000 + 3000000, place;
+	uint64_t size = 0, ticks = 1000 + 3000000, place;
 	struct symbol symbol;
 	const uint8_t *code;
 
@@ -123,10 +123,9 @@ TEST_F(traces, have_the_code_of_each_time)
 	EXPECT_STREQ("two", record_name(symbols, 0x1004, 9, 3));
 	place = symbols_place_at(symbols, 0x1002, &ticks);
 	EXPECT_NE(0x1002, place);
-	code = symbols_code(symbols, place, &size, &whole);
+	code = symbols_code(symbols, place, &size);
 	ASSERT_NE(NULL, code);
 	EXPECT_EQ(2, size);
-	EXPECT_EQ(2, whole);
 	EXPECT_EQ(0, memcmp("cd", code, 2));
 	/* An address in the trace's separate addresses stays as it is. */
 	EXPECT_EQ(place, symbols_place_at(symbols, place, &ticks));
@@ -138,14 +137,13 @@ TEST_F(traces, have_the_code_of_each_time)
 	ticks = 1000 + 5000000;
 	/* Another function has begun and ended in the middle of this one. */
 	place = symbols_place_at(symbols, 0x1000, &ticks);
-	code = symbols_code(symbols, place, &size, &whole);
+	code = symbols_code(symbols, place, &size);
 	ASSERT_NE(NULL, code);
 	EXPECT_EQ(4, size);
-	EXPECT_EQ(6, whole);
 	EXPECT_EQ(0, memcmp("efghij", code, 6));
-	EXPECT_EQ(NULL, symbols_code(symbols, 0x1000, &size, &whole));
-	EXPECT_EQ(NULL, symbols_code(symbols, place + 6, &size, &whole));
-	EXPECT_EQ(NULL, symbols_code(symbols, UINT64_MAX, &size, &whole));
+	EXPECT_EQ(NULL, symbols_code(symbols, 0x1000, &size));
+	EXPECT_EQ(NULL, symbols_code(symbols, place + 6, &size));
+	EXPECT_EQ(NULL, symbols_code(symbols, UINT64_MAX, &size));
 	EXPECT_STREQ("", reported);
 	symbols_close(symbols);
 }
@@ -155,7 +153,7 @@ TEST_F(traces, have_whole_instructions_across_the_start_of_another_function)
 {
 	static const char wide[] = "\x01\x00\x13\x05\xf5\xff\x01\x00\x82\x80";
 	const struct meta meta = meta_of(dump_10, 1);
-	uint64_t size = 0, whole = 0, ticks = 1000 + 3000000, place;
+	uint64_t size = 0, ticks = 1000 + 3000000, place;
 	struct symbols *symbols;
 	const uint8_t *code;
 
@@ -165,15 +163,14 @@ TEST_F(traces, have_whole_instructions_across_the_start_of_another_function)
 	jit_end(&self->file, "copies/tmp/jit-10.dump");
 	symbols = symbols_of(&meta);
 	place = symbols_place_at(symbols, 0x1002, &ticks);
-	code = symbols_code(symbols, place, &size, &whole);
+	code = symbols_code(symbols, place, &size);
 	ASSERT_NE(NULL, code);
 	EXPECT_EQ(4, size);
-	EXPECT_EQ(8, whole);
 	EXPECT_EQ(0, memcmp(wide + 2, code, 4));
 	/* Later, this instruction does not exist. */
 	ticks = 1000 + 5000000;
 	place = symbols_place_at(symbols, 0x1004, &ticks);
-	EXPECT_NE(NULL, symbols_code(symbols, place, &size, &whole));
+	EXPECT_NE(NULL, symbols_code(symbols, place, &size));
 	EXPECT_EQ(2, size);
 	symbols_close(symbols);
 }

@@ -222,18 +222,7 @@ static const uint8_t *file_bytes(struct code *code, uint64_t place, uint64_t *by
 
 const uint8_t *code_bytes(struct code *code, uint64_t place, uint64_t *bytes, bool *rv32)
 {
-	uint64_t part;
-	const uint8_t *generated = symbols_code(code->symbols, place, &part, bytes);
-
-	*rv32 = false;
-	return generated ? generated : file_bytes(code, place, bytes, rv32);
-}
-
-/* Like code_bytes(), but without bytes that may have been replaced by the time they are reached. */
-static const uint8_t *block_bytes(struct code *code, uint64_t place, uint64_t *bytes, bool *rv32)
-{
-	uint64_t whole;
-	const uint8_t *generated = symbols_code(code->symbols, place, bytes, &whole);
+	const uint8_t *generated = symbols_code(code->symbols, place, bytes);
 
 	*rv32 = false;
 	return generated ? generated : file_bytes(code, place, bytes, rv32);
@@ -399,7 +388,7 @@ struct block *code_block(struct code *code, uint64_t address)
 	if (*slot)
 		return code_get(code, *slot - 1);
 	bytes = address & 1 || is_others(code, address) ? NULL :
-		block_bytes(code, place, &size, &rv32);
+		code_bytes(code, place, &size, &rv32);
 	if (!bytes)
 		return NULL;
 	if (!make_room(code)) {

@@ -97,7 +97,7 @@ struct block *code_block(struct code *code, uint64_t address);
 /**
  * code_bytes() - return the code that begins at an address
  * @place:	the address, as from symbols_place()
- * @size:	set to the number of bytes
+ * @size:	set to the number of bytes; for generated code, see symbols_code()
  * @rv32:	set to whether the code is RV32
  *
  * Return: the bytes, valid until code_free(), or NULL if no file contains them.

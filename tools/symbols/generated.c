@@ -443,8 +443,7 @@ bool generated_find(const struct generated *generated, uint64_t place, struct sy
 	return true;
 }
 
-const uint8_t *generated_code(const struct generated *generated, uint64_t place, uint64_t *size,
-			      uint64_t *whole)
+const uint8_t *generated_code(const struct generated *generated, uint64_t place, uint64_t *size)
 {
 	const struct owner *owner;
 	const struct jitted_piece *piece = piece_at(generated, place, &owner);
@@ -455,9 +454,8 @@ const uint8_t *generated_code(const struct generated *generated, uint64_t place,
 	into = (place & ((1ull << CODE_BITS) - 1)) - piece->place;
 	until = jitted_until(owner->jitted, piece->code->start + into);
 	*size = until - (piece->code->start + into);
-	*whole = piece->code->size - into;
 	/* An instruction that runs is whole: none of its halves has been replaced on its own. */
-	if (*size == 2 && *whole >= 4 && (piece->code->bytes[into] & 3) == 3)
+	if (*size == 2 && piece->code->size - into >= 4 && (piece->code->bytes[into] & 3) == 3)
 		*size = 4;
 	return piece->code->bytes + into;
 }

@@ -61,7 +61,6 @@ uint64_t generated_place_any(struct generated *generated, const struct places *p
 bool generated_find(const struct generated *generated, uint64_t place, struct symbol *symbol);
 
 /** generated_code() - return the code at a separate address, or NULL: see symbols_code() */
-const uint8_t *generated_code(const struct generated *generated, uint64_t place, uint64_t *size,
-			      uint64_t *whole);
+const uint8_t *generated_code(const struct generated *generated, uint64_t place, uint64_t *size);
 
 #endif /* SIFIVE_TRACE_GENERATED_H */

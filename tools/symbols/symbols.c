@@ -712,10 +712,9 @@ bool symbols_named(struct symbols *symbols, const char *name, uint64_t *start,
 	return symbols_object(symbols, *start, found);
 }
 
-const uint8_t *symbols_code(struct symbols *symbols, uint64_t place, uint64_t *size,
-			    uint64_t *whole)
+const uint8_t *symbols_code(struct symbols *symbols, uint64_t place, uint64_t *size)
 {
-	return symbols ? generated_code(symbols->generated, place, size, whole) : NULL;
+	return symbols ? generated_code(symbols->generated, place, size) : NULL;
 }
 
 const char *symbols_path(struct symbols *symbols, uint64_t address)

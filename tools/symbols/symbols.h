@@ -271,12 +271,10 @@ const char *symbols_path(struct symbols *symbols, uint64_t address);
  * @place:	the address, as from symbols_place()
  * @size:	set to the number of bytes that can be executed one after another: if functions have
  *		replaced parts of each other, other bytes may follow
- * @whole:	set to the number of bytes up to the end of the function
  *
  * Return: the bytes, valid until symbols_close(), or NULL.
  */
-const uint8_t *symbols_code(struct symbols *symbols, uint64_t place, uint64_t *size,
-			    uint64_t *whole);
+const uint8_t *symbols_code(struct symbols *symbols, uint64_t place, uint64_t *size);
 
 /** symbols_probed() - return whether an address is where the kernel executes probed instructions */
 bool symbols_probed(struct symbols *symbols, uint64_t address);
