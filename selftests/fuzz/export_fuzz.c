@@ -57,17 +57,6 @@ static const struct {
 
 #define WRITERS	(sizeof(writers) / sizeof(writers[0]))
 
-void report(const char *format, ...)
-{
-	(void)format;
-}
-
-int usage_error(const char *format, ...)
-{
-	(void)format;
-	return EXIT_USAGE;
-}
-
 /* Create file @path with these bytes. */
 static int make_file(const void *bytes, size_t length, char path[64])
 {

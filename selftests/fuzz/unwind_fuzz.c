@@ -23,17 +23,6 @@ static struct meta_object objects[] = {
 
 static const struct symbols_options options = { .file = { PROGRAM }, .files = 1 };
 
-void report(const char *format, ...)
-{
-	(void)format;
-}
-
-int usage_error(const char *format, ...)
-{
-	(void)format;
-	return EXIT_USAGE;
-}
-
 /* Return the symbols, read with or without the side-car file. */
 static struct symbols *get(bool named)
 {
