@@ -441,6 +441,8 @@ TEST_F_TIMEOUT(command, interrupt_ends_the_output_not_the_recording, 2 * HANGS)
 	struct scene scene;
 	size_t i;
 
+	/* A shell's background jobs ignore the signal. */
+	signal(SIGINT, SIG_DFL);
 	for (i = 0; i < 2; i++) {
 		scene = (struct scene){ 0 };
 		unlink("trace.rtd");
