@@ -103,8 +103,8 @@ static uint64_t get64(const char *bytes)
 }
 
 /*
- * Mix an index, which identifies a piece of code. Whoever writes a file does not know @seed, and
- * thus no indexes that all have the same place in the hash table.
+ * Mix an index, which identifies a piece of code. Without knowing @seed, the writer of a file cannot
+ * choose indexes that all have the same place in the hash table.
  */
 static uint64_t mixed(const struct reading *reading, uint64_t index)
 {
