@@ -491,11 +491,6 @@ static void end_row(struct export *export, const struct row *row, uint64_t known
 		no_column(export, counters->name[csv->columns]);
 }
 
-static uint64_t time_columns(const struct export *export)
-{
-	return (1ull << analysis_counters(export->analysis)->times) - 1;
-}
-
 static void csv_enter(void *context, struct analysis_thread *thread)
 {
 	struct export *export = context;
@@ -544,7 +539,7 @@ static void csv_leave(void *context, struct analysis_thread *thread,
 	row.path_inferred = frame->doubts & ANALYSIS_PATH_INFERRED;
 	set_caller(&row, thread, thread->depth - 1);
 	begin_row(export, &row);
-	end_row(export, &row, thread->ever | time_columns(export), end->count, end->count_self);
+	end_row(export, &row, thread->ever | export_times(export), end->count, end->count_self);
 }
 
 static void csv_point(void *context, struct analysis_thread *thread,
@@ -574,7 +569,7 @@ static void csv_point(void *context, struct analysis_thread *thread,
 	 * Counts within a call are charged to that call. Time outside calls does not belong to any
 	 * function.
 	 */
-	end_row(export, &row, thread->depth ? 0 : step->counted & ~time_columns(export),
+	end_row(export, &row, thread->depth ? 0 : step->counted & ~export_times(export),
 		step->delta, step->delta);
 }
 

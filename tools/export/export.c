@@ -86,6 +86,11 @@ const struct analysis_ops export_tree_ops = {
 	.uncharge = uncharge_tree,
 };
 
+uint64_t export_times(const struct export *export)
+{
+	return (1ull << analysis_counters(export->analysis)->times) - 1;
+}
+
 bool export_stop(void *context)
 {
 	struct export *export = context;

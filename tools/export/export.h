@@ -97,6 +97,9 @@ extern const struct analysis_ops export_tree_ops;
 /* One of these callbacks, for exporters that also have other callbacks. */
 void export_tree_enter(void *context, struct analysis_thread *thread);
 
+/** export_times() - return the mask of the columns that contain times on and off the CPU */
+uint64_t export_times(const struct export *export);
+
 /** export_stop() - stop after a failed write, for @ops of exporters that write while they read */
 bool export_stop(void *context);
 

@@ -324,9 +324,8 @@ static void count_step(struct html *html, const struct analysis_thread *thread,
 static uint64_t counted_once(const struct export *export, const struct analysis_thread *thread,
 			     const struct analysis_step *step)
 {
-	const uint64_t times = (1ull << analysis_counters(export->analysis)->times) - 1;
-
-	return thread->depth ? step->counted : step->counted & (step->charged | times);
+	return thread->depth ? step->counted :
+			       step->counted & (step->charged | export_times(export));
 }
 
 static void html_point(void *context, struct analysis_thread *thread,
