@@ -6,6 +6,25 @@
 #include <stdint.h>
 #include <string.h>
 
+/* The first @hash for hash_bytes() */
+#define HASH_START	0xcbf29ce484222325ull
+
+/** hash_bytes() - extend a FNV-1a hash by @length bytes */
+static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
+{
+	const uint8_t *at = bytes;
+
+	while (length--)
+		hash = (hash ^ *at++) * 0x100000001b3u;
+	return hash;
+}
+
+/** hash_text() - return the hash of a string */
+static inline uint64_t hash_text(const char *text)
+{
+	return hash_bytes(HASH_START, text, strlen(text));
+}
+
 /** hash_place() - return the first slot to try for a key, in a table of 1 << @bits slots */
 static inline uint32_t hash_place(uint64_t key, unsigned int bits)
 {

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "hash.h"
 #include "packets.h"
 
 /*
@@ -14,16 +15,7 @@
 #define SEQUENCE_BITS	16
 #define SEQUENCE_MASK	0x1fffu
 
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
-{
-	const uint8_t *at = bytes;
-
-	while (length--)
-		hash = (hash ^ *at++) * 0x100000001b3u;
-	return hash;
-}
-
-static uint64_t hash_text(uint64_t hash, const char *text)
+static uint64_t hash_optional(uint64_t hash, const char *text)
 {
 	return text ? hash_bytes(hash, text, strlen(text) + 1) : hash_bytes(hash, "", 1);
 }
@@ -32,9 +24,9 @@ void packets_separate(struct packets *packets, const struct meta *meta)
 {
 	uint64_t hash = 0xcbf29ce484222325u;
 
-	hash = hash_text(hash, meta->host);
-	hash = hash_text(hash, meta->board);
-	hash = hash_text(hash, meta->exe);
+	hash = hash_optional(hash, meta->host);
+	hash = hash_optional(hash, meta->board);
+	hash = hash_optional(hash, meta->exe);
 	if (meta->threads)
 		hash = hash_bytes(hash, &meta->thread->pid, sizeof(meta->thread->pid));
 	hash = hash_bytes(hash, &meta->utc.time, sizeof(meta->utc.time));

@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "covered_maker.h"
+#include "hash.h"
 #include "image.h"
 #include "text.h"
 
@@ -31,15 +32,6 @@ bool covered_reserve(struct maker *maker, void *array, size_t count, size_t *roo
 }
 
 /* ---- files and lines --------------------------------------------------- */
-
-static uint64_t hash_text(const char *text)
-{
-	uint64_t hash = 0xcbf29ce484222325ull;
-
-	while (*text)
-		hash = (hash ^ (unsigned char)*text++) * 0x100000001b3ull;
-	return hash;
-}
 
 /* Paths with equal hashes are treated as one file; a 64-bit collision is unlikely. */
 static uint64_t file_key(const void *files, uint32_t number)

@@ -170,14 +170,9 @@ static bool add(struct reading *reading, const struct jitdump_code *code, uint64
 
 static uint64_t hash_of(const struct jitdump_code *code)
 {
-	uint64_t hash = 0xcbf29ce484222325ull, i;
-	const char *name;
+	const uint64_t hash = hash_bytes(HASH_START, code->bytes, code->size);
 
-	for (i = 0; i < code->size; i++)
-		hash = (hash ^ code->bytes[i]) * 0x100000001b3ull;
-	for (name = code->name ? code->name : ""; *name; name++)
-		hash = (hash ^ (uint8_t)*name) * 0x100000001b3ull;
-	return hash;
+	return code->name ? hash_bytes(hash, code->name, strlen(code->name)) : hash;
 }
 
 /* Read a record of @size bytes. Return false if out of memory. */

@@ -109,16 +109,6 @@ static uint64_t key_of(const void *lines, uint32_t number)
 	return ((const struct line *)lines)[number - 1].key;
 }
 
-/* Return the FNV-1a hash of @text. */
-static uint64_t hash_text(const char *text)
-{
-	uint64_t hash = 0xcbf29ce484222325ull;
-
-	while (*text)
-		hash = (hash ^ (uint8_t)*text++) * 0x100000001b3ull;
-	return hash;
-}
-
 /* Ensure that the index has space for one more line. */
 static void grow_index(struct parts *parts, struct lines *lines)
 {

@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "follow.h"
+#include "hash.h"
 #include "progress.h"
 
 /* Interval in ms at which a file is checked for growth. */
@@ -57,13 +58,10 @@ static void print_once(void *unused, const char *text)
 {
 	static uint64_t printed[MESSAGES];
 	static size_t count;
-	uint64_t hash = 0xcbf29ce484222325ull;
-	const char *c;
+	const uint64_t hash = hash_text(text);
 	size_t i;
 
 	(void)unused;
-	for (c = text; *c; c++)
-		hash = (hash ^ (uint8_t)*c) * 0x100000001b3ull;
 	for (i = 0; i < count; i++)
 		if (printed[i] == hash)
 			return;

@@ -20,8 +20,8 @@
 /*
  * The upper part of a record's last counter may never arrive. If only this part is missing, the
  * record is considered complete once its source has sent further instruction trace messages: at
- * least this many, and at most twice as many. It is also considered complete when its thread's instruction trace stops, if a message has
- * shown executed code since the record's last word.
+ * least this many, and at most twice as many. It is also considered complete when its thread's
+ * instruction trace stops, if a message has shown executed code since the record's last word.
  */
 #define TRACE_SETTLE_BRANCHES	64
 
