@@ -18,7 +18,7 @@
 #include "trace_code.h"
 #include "trace_more.h"
 
-#define BUFFER	4194304
+#define BUFFER	8388608
 
 /* Number of times that two threads or processes take turns. */
 #define TURNS	50
@@ -180,10 +180,12 @@ static int collect(struct _test_data_instruction *self)
 	return 0;
 }
 
-/* Check the properties that every capture has. */
+/* Check the properties that every capture has, unless the buffer is full. */
 static void check(struct __test_metadata *_metadata, struct _test_data_instruction *self)
 {
 	ASSERT_EQ(0, collect(self));
+	if (self->status.flags & SIFIVE_TRACE_STATUS_FULL)
+		return;
 	EXPECT_EQ(0, self->stream.cut);
 	EXPECT_EQ(0, self->found.unsynced);
 	EXPECT_EQ(0, self->found.outside);
@@ -191,6 +193,16 @@ static void check(struct __test_metadata *_metadata, struct _test_data_instructi
 	EXPECT_EQ(0, self->status.changed);
 	EXPECT_LT(0, times_of(&self->found, gettid()));
 }
+
+/*
+ * The encoder also traces interrupts. The slower the machine, the more of them occur during a test.
+ */
+#define CHECK()									\
+	do {									\
+		check(_metadata, self);						\
+		if (self->status.flags & SIFIVE_TRACE_STATUS_FULL)		\
+			SKIP(return, "the trace did not fit into the buffer");	\
+	} while (0)
 
 /* ---- modes and refusals ------------------------------------------------------ */
 
@@ -276,7 +288,7 @@ TEST_F(instruction, no_channels_are_needed)
 	config.channels = 0;
 	ASSERT_EQ(0, trace_config(self->s.fd, &config));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
-	check(_metadata, self);
+	CHECK();
 	memset(&config.instruction, 0, sizeof(config.instruction));
 	EXPECT_EQ(-EINVAL, trace_config(self->s.fd, &config));
 }
@@ -334,7 +346,7 @@ TEST_F(instruction, each_part_begins_with_sync_and_owner)
 	for (i = 0; i < TURNS; i++)
 		usleep(1000);
 	getrusage(RUSAGE_THREAD, &after);
-	check(_metadata, self);
+	CHECK();
 	EXPECT_LT(0, after.ru_nvcsw - before.ru_nvcsw);
 	EXPECT_LT(after.ru_nvcsw - before.ru_nvcsw, self->found.parts);
 	EXPECT_EQ(1, self->found.owners);
@@ -347,7 +359,7 @@ TEST_F(instruction, other_processes_are_not_traced)
 
 	ASSERT_EQ(0, begin(self, 0));
 	ASSERT_EQ(0, turn_with_child(&child));
-	check(_metadata, self);
+	CHECK();
 	EXPECT_LE(TURNS, self->found.parts);
 	EXPECT_EQ(1, self->found.owners);
 }
@@ -358,7 +370,7 @@ TEST_F(instruction, children_are_traced_on_request)
 
 	ASSERT_EQ(0, begin(self, SIFIVE_TRACE_INSTRUCTION_CHILDREN));
 	ASSERT_EQ(0, turn_with_child(&child));
-	check(_metadata, self);
+	CHECK();
 	EXPECT_EQ(2, self->found.owners);
 	EXPECT_LE(TURNS, times_of(&self->found, child));
 	EXPECT_EQ(0, self->status.instruction.untraced);
@@ -378,7 +390,7 @@ TEST_F(instruction, many_successive_processes_are_traced)
 			_exit(0);
 		ASSERT_EQ(0, trace_wait(child));
 	}
-	check(_metadata, self);
+	CHECK();
 	EXPECT_LT(0, times_of(&self->found, child));
 	EXPECT_EQ(0, self->status.instruction.untraced);
 }
@@ -396,7 +408,7 @@ TEST_F(instruction, all_threads_are_traced_on_request)
 		ASSERT_EQ(0, begin(self, SIFIVE_TRACE_INSTRUCTION_ALL));
 		ASSERT_EQ(0, turn_with_child(&child));
 		usleep(sleep);
-		check(_metadata, self);
+		CHECK();
 		EXPECT_LE(TURNS, times_of(&self->found, child));
 		sleep *= 2;
 	} while (!times_of(&self->found, 0) && sleep < 1000000);
@@ -448,7 +460,7 @@ TEST_F(instruction, code_of_other_processes_is_not_traced)
 	}
 	ASSERT_EQ(0, trace_wait(child));
 	run_own();
-	check(_metadata, self);
+	CHECK();
 	if (!between(&self->stream, NULL, (char *)UINTPTR_MAX))
 		SKIP(return, "these encoders send no instruction trace messages");
 	EXPECT_LT(0, between(&self->stream, __start_own_code, __stop_own_code));
@@ -461,7 +473,7 @@ TEST_F(instruction, code_of_other_processes_is_not_traced)
 		_exit(0);
 	}
 	ASSERT_EQ(0, trace_wait(child));
-	check(_metadata, self);
+	CHECK();
 	EXPECT_LT(0, between(&self->stream, __start_foreign_code, __stop_foreign_code));
 }
 
@@ -491,7 +503,7 @@ TEST_F(instruction, each_thread_is_identified)
 	ASSERT_EQ(0, ask(a.to[1], a.from[0]));
 	close(a.to[1]);
 	pthread_join(a.thread, NULL);
-	check(_metadata, self);
+	CHECK();
 	EXPECT_EQ(2, self->found.owners);
 	EXPECT_LE(TURNS, times_of(&self->found, a.id));
 	EXPECT_LE(TURNS, times_of(&self->found, gettid()));
@@ -509,7 +521,7 @@ TEST_F(instruction, stores_are_in_the_same_buffer)
 		if (i % 100 == 0)
 			usleep(100);
 	}
-	check(_metadata, self);
+	CHECK();
 	EXPECT_EQ(1000, self->found.data);
 	EXPECT_EQ(1000, trace_consecutive(&self->stream, &first, &last));
 	EXPECT_EQ(0, first);
@@ -550,7 +562,7 @@ TEST_F(instruction, part_begins_after_each_pause)
 		usleep(1000);
 		ASSERT_EQ(0, trace_unpause(self->s.fd));
 	}
-	check(_metadata, self);
+	CHECK();
 	EXPECT_EQ(3, self->found.errors);
 	EXPECT_LE(4, self->found.parts);
 }
@@ -566,7 +578,7 @@ TEST_F(instruction, start_continues_after_stop)
 		usleep(1000);
 		ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	}
-	check(_metadata, self);
+	CHECK();
 	EXPECT_LE(6, self->found.parts);
 	EXPECT_EQ(1, self->found.data);
 	/* A rewound buffer does not contain what was captured before. */
@@ -599,7 +611,7 @@ TEST_F(instruction, cpu_continues_when_online_again)
 	ASSERT_LE(0, trace_file_write(path, "1"));
 	ASSERT_EQ(0, trace_pin(self->s.encoder.cpu));
 	usleep(1000);
-	check(_metadata, self);
+	CHECK();
 	EXPECT_LE(2, self->found.parts);
 }
 
@@ -628,7 +640,7 @@ TEST_F(instruction, cpu_onlined_in_later_session_is_not_traced)
 	ASSERT_EQ(0, trace_pin(self->s.encoder.cpu));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	usleep(1000);
-	check(_metadata, self);
+	CHECK();
 }
 
 TEST_F(instruction, full_buffer_ends_tracing)
