@@ -553,6 +553,33 @@ TEST_F(command, html_calls_contain_all_counters)
 	       "assert sums == [(64, 528), (64, 1552)], sums\n");
 }
 
+/* Calls of three lengths: one long call, many shorter calls, and one of the shortest. */
+TEST_F(command, html_begins_with_calls_of_first_view)
+{
+	const uint64_t main[] = { MAIN, 0x10000 }, fib[] = { FIB, MAIN + 0x12 };
+	struct gen_stream stream;
+	unsigned int i;
+
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&stream, &self->gen, 0, 6, 1, 0, 64);
+	gen_header(&stream);
+	gen_record(&stream, 0, main, NULL);
+	for (i = 0; i < 5 * 2048; i++) {
+		self->gen.step = i ? 100 : 1;
+		gen_record(&stream, 0, fib, NULL);
+		gen_record(&stream, 1, fib, NULL);
+	}
+	gen_record(&stream, 1, main, NULL);
+	save(self, "trace.rtd");
+	run(self, "export -q --format html -o t.html trace.rtd");
+	EXPECT_EQ(0, self->status);
+	python(_metadata,
+	       "from page_calls import load\n"
+	       "kinds = load('t.html')['kinds']\n"
+	       "assert len(kinds) > 6 and len(set(kinds)) == 3, kinds\n"
+	       "assert kinds[0] == max(kinds) and kinds[1] == min(kinds), kinds\n");
+}
+
 /* 300 sets of nine counters. */
 TEST_F(command, ctf_reports_omitted_counts)
 {

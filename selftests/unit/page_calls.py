@@ -61,6 +61,9 @@ def load(path):
     assert len(chunks) == len(entries), (len(chunks), len(entries))
     calls = [call for entry, chunk in zip(entries, chunks)
              for call in chunk_calls(entry, chunk)]
+    data["kinds"] = [entry[0] for entry in entries]
+    sums = text.find('<script type="text/plain" class="sums">')
+    assert sums < 0 or sums > text.rfind('<script type="text/plain" class="calls">')
     for entry in entries:
         assert sum(entry[7][3::4]) <= entry[3], entry
     # Points with equal times must be in the order of the trace.

@@ -18,6 +18,8 @@
 #define CLASSES		34
 #define POINTS		(CLASSES - 1)
 #define CHUNK_CALLS	2048
+/* If a view has at most this many chunks of a class, calls.js draws their calls individually. */
+#define FEW		4
 #define COUNTERS	(COUNTERS_MAX / 2)
 /* Maximum number of threads that a chunk's index entry lists. */
 #define LANES		8
@@ -44,6 +46,7 @@ struct pending {
 	uint16_t	*order;
 	unsigned int	calls;
 	unsigned int	counters;	/* number of counters of @count */
+	uint64_t	chunks;		/* number of chunks so far */
 };
 
 /* One thread's part of a chunk. The page draws it as an area if the calls are too short to draw. */
@@ -433,6 +436,7 @@ static void flush(struct calls *calls, unsigned int class)
 	put_sums(calls, pending, &chunk);
 	write_to(calls, calls->index, &chunk, sizeof(chunk));
 	calls->entries++;
+	pending->chunks++;
 	pending->calls = 0;
 	pending->counters = 0;
 }
@@ -537,27 +541,40 @@ static int put_blocks(struct calls *calls, struct output *out)
 	return 0;
 }
 
+static int each_chunk_of(struct calls *calls, uint32_t class, struct output *out, void *context,
+			 int (*put)(struct calls *calls, const struct chunk *chunk, void *context,
+				    struct output *out))
+{
+	struct chunk chunk;
+	uint64_t entry;
+
+	rewind(calls->index);
+	for (entry = 0; entry < calls->entries; entry++) {
+		if (fread(&chunk, sizeof(chunk), 1, calls->index) != 1 ||
+		    (chunk.class == class && put(calls, &chunk, context, out)))
+			return -1;
+	}
+	return 0;
+}
+
 /*
- * Call @put for each chunk in the page's order. Chunks of the longest calls come first, because a
- * view of the whole trace draws these calls. Points come last.
+ * Call @put for each chunk in the page's order. Chunks that a view of the whole trace reads come
+ * first: those of classes with few chunks, then those of the longest calls. Points come last.
  */
 static int each_chunk(struct calls *calls, struct output *out, void *context,
 		      int (*put)(struct calls *calls, const struct chunk *chunk, void *context,
 				 struct output *out))
 {
-	struct chunk chunk;
 	unsigned int i, class;
-	uint64_t entry;
+	int few;
 
-	for (i = 0; i < CLASSES; i++) {
-		class = i == CLASSES - 1 ? POINTS : POINTS - 1 - i;
-		rewind(calls->index);
-		for (entry = 0; entry < calls->entries; entry++) {
-			if (fread(&chunk, sizeof(chunk), 1, calls->index) != 1 ||
-			    (chunk.class == class && put(calls, &chunk, context, out)))
+	for (few = 1; few >= 0; few--)
+		for (i = 0; i < CLASSES; i++) {
+			class = i == CLASSES - 1 ? POINTS : POINTS - 1 - i;
+			if ((calls->pending[class].chunks <= FEW) == few &&
+			    each_chunk_of(calls, class, out, context, put))
 				return -1;
 		}
-	}
 	return 0;
 }
 
@@ -633,7 +650,7 @@ int64_t calls_put_index(struct calls *calls, uint64_t first, struct output *out)
 int calls_put(struct calls *calls, struct output *out)
 {
 	errno = 0;
-	if (put_blocks(calls, out) || each_chunk(calls, out, NULL, put_chunk))
+	if (each_chunk(calls, out, NULL, put_chunk) || put_blocks(calls, out))
 		return fail(calls);
 	return 0;
 }
