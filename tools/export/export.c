@@ -91,6 +91,17 @@ uint64_t export_times(const struct export *export)
 	return (1ull << analysis_counters(export->analysis)->times) - 1;
 }
 
+uint64_t export_known(const struct export *export, const struct analysis_thread *thread)
+{
+	return thread->ever | export_times(export);
+}
+
+bool export_partial(const struct export *export, const struct analysis_thread *thread)
+{
+	return thread->ever & ~export_times(export) &&
+	       analysis_partial(&thread->frame[thread->depth - 1]);
+}
+
 bool export_stop(void *context)
 {
 	struct export *export = context;
