@@ -297,6 +297,7 @@ static int make_dir(const char *path)
 		report("%s: cannot create this directory: %s", path, strerror(errno));
 		return -1;
 	}
+	output_made(path);
 	return 0;
 }
 
@@ -437,4 +438,5 @@ const struct cli_command export_command = {
 	.help = "Convert a trace to the format of another program." OPTIONS_SEVERAL,
 	.groups = export_groups,
 	.status = OPTIONS_STATUS,
+	.whole = true,
 };
