@@ -76,6 +76,7 @@ struct cli_group {
  * @help:	paragraphs of the command's help text, separated by empty lines
  * @groups:	options of the command, other than --help, which every command has
  * @status:	exit codes of the command
+ * @whole:	files that the command has written are removed if it fails
  * @program:	set if options end at the first argument, where a program's command line begins
  */
 struct cli_command {
@@ -86,6 +87,7 @@ struct cli_command {
 	const char		*help;
 	const struct cli_group	*groups;
 	const char		*status;
+	bool			whole;
 	bool			program;
 };
 

@@ -42,6 +42,10 @@ struct output {
 
 static enum output_styles styles;
 
+/* Paths of the regular files and directories that the command has created, in this order. */
+static char **made;
+static size_t mades;
+
 /* Set if the writing thread writes all outputs opened from now on. */
 static bool all_behind;
 
@@ -114,11 +118,41 @@ static struct output *begin(int fd, const char *name)
 	return output;
 }
 
+void output_made(const char *path)
+{
+	struct stat status;
+	char **more;
+
+	if (lstat(path, &status) || !(S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
+		return;
+	more = realloc(made, (mades + 1) * sizeof(*made));
+	if (!more)
+		return;
+	made = more;
+	made[mades] = strdup(path);
+	mades += made[mades] != NULL;
+}
+
+void output_remove(void)
+{
+	while (mades) {
+		remove(made[--mades]);
+		free(made[mades]);
+	}
+	free(made);
+	made = NULL;
+}
+
 struct output *output_open(const char *path)
 {
+	int fd;
+
 	if (!path)
 		return begin(STDOUT_FILENO, "standard output");
-	return begin(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), path);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd >= 0)
+		output_made(path);
+	return begin(fd, path);
 }
 
 struct output *output_to(int fd, const char *name)

@@ -50,6 +50,17 @@ struct output *output_to(int fd, const char *name);
  */
 int output_close(struct output *output);
 
+/** output_made() - remember a file or directory that this command has created: see output_remove() */
+void output_made(const char *path);
+
+/**
+ * output_remove() - remove the files and directories that this command has created
+ *
+ * Call this if the command has failed, so that nobody takes incomplete files for a result. Devices
+ * and files named by a symbolic link remain.
+ */
+void output_remove(void);
+
 /** output_to_file() - return whether @path, or standard output if NULL, is a regular file */
 bool output_to_file(const char *path);
 

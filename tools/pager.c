@@ -10,8 +10,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "command.h"
 #include "output.h"
 #include "pager.h"
+
+/* Least exit status of a shell that cannot run a command. */
+#define SHELL_CANNOT_RUN	126
 
 /* Signals that a terminal or a user sends to end the command. */
 static const int ends[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
@@ -31,11 +35,16 @@ void pager_disable(void)
  */
 static void finish(void)
 {
+	int status = 0;
+
 	close(STDOUT_FILENO);
 	close(STDERR_FILENO);
 	close(pipe_to[1]);
-	while (wait(NULL) < 0 && errno == EINTR)
+	while (wait(&status) < 0 && errno == EINTR)
 		;
+	/* The shell has reported that it cannot run the pager: nothing was shown. */
+	if (WIFEXITED(status) && WEXITSTATUS(status) >= SHELL_CANNOT_RUN)
+		_exit(EXIT_UNREADABLE);
 }
 
 /* Wait for the pager before ending: otherwise, the shell would read the terminal, too. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* The command sifive-trace: records traces on SiFive processors, and reads traces. */
+#include <errno.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "command.h"
 #include "config.h"
 #include "nearest.h"
+#include "output.h"
 
 static const struct cli_command * const commands[] = {
 	&info_command, &list_command,
@@ -64,11 +66,22 @@ static void help(void)
 	     "error, or no records in the trace. record returns its program's exit status.");
 }
 
+/* Write what stdio has buffered. Return @result or, if a write failed, EXIT_UNREADABLE. */
+static int finish(int result)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return result;
+	report("standard output: cannot write: %s", strerror(errno));
+	return EXIT_UNREADABLE;
+}
+
 static int run(const struct cli_command *command, int argc, char **argv)
 {
 	int result = command->run(argc, argv);
 
-	return result == EXIT_HELP ? EXIT_OK : result;
+	if (command->whole && result >= EXIT_USAGE)
+		output_remove();
+	return finish(result == EXIT_HELP ? EXIT_OK : result);
 }
 
 static bool is_command(const char *name)
@@ -114,11 +127,11 @@ int main(int argc, char **argv)
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 	if (!strcmp(name, "-h") || !strcmp(name, "--help")) {
 		help();
-		return EXIT_OK;
+		return finish(EXIT_OK);
 	}
 	if (!strcmp(name, "-V") || !strcmp(name, "--version")) {
 		puts("sifive-trace " VERSION);
-		return EXIT_OK;
+		return finish(EXIT_OK);
 	}
 	/* Internal: called by the shell scripts in completion/. */
 	if (!strcmp(name, "complete")) {

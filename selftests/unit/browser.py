@@ -257,7 +257,7 @@ def check_records(browser, path):
         at = width * point["begin"] / (page["last"] - page["first"])
         browser.move(left + min(at, width - 1),
                       top + LABEL + ROW * point["depth"] + ROW / 2)
-        if point["counts"][0]:
+        if point["counts"][0] is not None:
             browser.wait("/cycles/.test(document.querySelector('#tip').textContent)")
         shown.append(text(browser, "#tip"))
     expect([re.sub("at .*", "at", tip) for tip in shown],

@@ -186,6 +186,10 @@ TEST_F(command, records_before_the_flow_name_the_same_counters)
 	run(self, "export --format csv " LOUD);
 	EXPECT_NE(NULL, strstr(self->err, "such as cycles: they have no column"))
 		TH_LOG("%s", self->err);
+	/* The calls of the instruction trace have no counts. */
+	run(self, "export --format chrome " READ);
+	EXPECT_NE(NULL, strstr(self->out, "\"args\":{\"time\":\"inferred\",\"end\":")) TH_LOG("%s", self->out);
+	EXPECT_EQ(NULL, strstr(self->out, "\"args\":{\"cycles\":0")) TH_LOG("%s", self->out);
 }
 
 TEST_F(command, replay_shows_records_among_the_calls)

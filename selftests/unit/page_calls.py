@@ -37,7 +37,9 @@ def chunk_calls(entry, text):
         numbers = unpack(text[(length + 2) // 3 * 4:], count_length)
         for _ in range(counters):
             for i in range(count):
-                counts[i].append(next(numbers))
+                # A count plus 1, or 0 if it is unknown.
+                number = next(numbers)
+                counts[i].append(number - 1 if number else None)
         assert next(numbers, None) is None, "numbers behind the last counter"
     begin = first
     for i, (delta, length, function, caller, thread, depth, flags, waited) in enumerate(

@@ -127,7 +127,7 @@ class Trace:
         for note in map(protobuf.message, event[4]):
             key = note[10][0].decode() if note[10] else sequence.notes[note[1][0]]
             notes[key] = note[6][0].decode() if note[6] else note[3][0]
-            if notes[key] == "inferred":
+            if notes[key] in ("inferred", "partial"):
                 self.inferred.add((self.name(uuid), key))
         if kind == COUNTER:
             assert protobuf.message(self.tracks[uuid][8][0])[5] == [1]

@@ -427,6 +427,11 @@ TEST_F(command, command_waits_for_the_pager)
 	pager = "head -n 1";
 	watch(self, "decode --meta none trace.rtd", 100);
 	EXPECT_EQ(NULL, strstr(self->out, "cannot write")) TH_LOG("%s", self->out);
+	/* The shell reports a pager that it cannot run. */
+	pager = "./no-pager";
+	watch(self, "report --meta none trace.rtd", 100);
+	EXPECT_EQ(3, self->status);
+	EXPECT_NE(NULL, strstr(self->out, "no-pager: not found")) TH_LOG("%s", self->out);
 	/* Without less(1), there is no pager. */
 	pager = "cat";
 	watch(self, "report --meta none trace.rtd && env -u PAGER PATH=/nonexistent " COMMAND

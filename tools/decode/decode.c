@@ -283,4 +283,5 @@ const struct cli_command decode_command = {
 	.help = "Print the records of a trace one by one, and a summary to standard error." OPTIONS_SEVERAL,
 	.groups = decode_groups,
 	.status = OPTIONS_STATUS,
+	.whole = true,
 };

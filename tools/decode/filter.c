@@ -293,4 +293,5 @@ const struct cli_command filter_command = {
 		"With --from-trace, functions are excluded in order of their average time, the shortest first, as long as their total time does not exceed --share. A function is kept if its share of the calls is not greater than its share of the time, if it has less than a thousandth of the calls, or if the time of any call to it is unknown.",
 	.groups = filter_groups,
 	.status = "Exit status: 0 done, 2 usage error, 3 no function matches, no call has a time, or input or output error.",
+	.whole = true,
 };

@@ -82,7 +82,11 @@ struct place {
 
 static int make_dir(const char *path)
 {
-	if (!mkdir(path, 0777) || errno == EEXIST)
+	if (!mkdir(path, 0777)) {
+		output_made(path);
+		return 0;
+	}
+	if (errno == EEXIST)
 		return 0;
 	report("%s: cannot create this directory: %s", path, strerror(errno));
 	return -1;

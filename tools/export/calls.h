@@ -62,8 +62,7 @@ void calls_free(struct calls *calls);
 
 /**
  * calls_add() - add a call
- * @count:	the count of each counter in the call, or NULL; if @record is set, each count plus
- *		1, or 0 for an unknown count
+ * @count:	the count of each counter in the call plus 1, or 0 for an unknown count; or NULL
  * @counters:	number of counters
  *
  * A failure is reported by calls_put_index().

@@ -212,15 +212,24 @@ static void put_waited(struct export *export, const struct analysis_frame *frame
 		put_micro(export, frame->waited);
 }
 
-/* Write the count of each counter. Times are in the unit of the slice's length. */
-static void put_counts(struct export *export, const uint64_t *count)
+/*
+ * Write the count of each counter of the thread. Times are in the unit of the slice's length. Return
+ * whether anything was written.
+ */
+static bool put_counts(struct export *export, const struct analysis_thread *thread,
+		       const uint64_t *count)
 {
 	const struct counters *counters = analysis_counters(export->analysis);
+	const uint64_t known = export_known(export, thread);
+	bool any = false;
 	unsigned int c;
 
 	for (c = 0; c < counters->count; c++) {
-		if (c)
+		if (!(known >> c & 1))
+			continue;
+		if (any)
 			put_char(export->out, ',');
+		any = true;
 		if (c < counters->times) {
 			put_format(export->out, "\"%s_%s\":", counters->name[c],
 				   export->input.hz ? "us" : "ticks");
@@ -233,6 +242,9 @@ static void put_counts(struct export *export, const uint64_t *count)
 	}
 	if (counters->times && analysis_doubts_oncpu(export->analysis))
 		put_string(export->out, ",\"cpu_times\":\"inferred\"");
+	if (export_partial(export, thread))
+		put_string(export->out, ",\"counts\":\"partial\"");
+	return any;
 }
 
 static void chrome_leave(void *context, struct analysis_thread *thread,
@@ -240,22 +252,25 @@ static void chrome_leave(void *context, struct analysis_thread *thread,
 {
 	const struct analysis_frame *frame = &thread->frame[thread->depth - 1];
 	struct export *export = context;
-	unsigned int c = analysis_counters(export->analysis)->count;
+	bool any;
 
 	if (!frame->user)
 		return;
 	begin_event(export, "E", thread->thread);
 	put_ts(export, thread->now);
 	put_string(export->out, ",\"args\":{");
-	put_counts(export, end->count);
-	if (end->inferred)
-		put_format(export->out, "%s\"time\":\"inferred\"", c++ ? "," : "");
+	any = put_counts(export, thread, end->count);
+	if (end->inferred) {
+		put_string(export->out, any ? ",\"time\":\"inferred\"" : "\"time\":\"inferred\"");
+		any = true;
+	}
 	if (frame->waited || frame->doubts & ANALYSIS_WAIT_UNKNOWN) {
-		put_string(export->out, c++ ? ",\"waited\":" : "\"waited\":");
+		put_string(export->out, any ? ",\"waited\":" : "\"waited\":");
 		put_waited(export, frame);
+		any = true;
 	}
 	if (end->why != ANALYSIS_EXIT || !end->timed) {
-		if (c)
+		if (any)
 			put_char(export->out, ',');
 		put_format(export->out, "\"end\":\"%s\"", end->why != ANALYSIS_EXIT ?
 			   "no exit record" : "later, at an unknown time");

@@ -539,7 +539,7 @@ static void csv_leave(void *context, struct analysis_thread *thread,
 	row.path_inferred = frame->doubts & ANALYSIS_PATH_INFERRED;
 	set_caller(&row, thread, thread->depth - 1);
 	begin_row(export, &row);
-	end_row(export, &row, thread->ever | export_times(export), end->count, end->count_self);
+	end_row(export, &row, export_known(export, thread), end->count, end->count_self);
 }
 
 static void csv_point(void *context, struct analysis_thread *thread,

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "../command.h"
+#include "behind.h"
 #include "coverage.h"
 #include "export.h"
 #include "text.h"
@@ -97,9 +98,8 @@ static void write_packet(struct export *export, unsigned int id)
 {
 	struct ctf *ctf = export->private;
 	struct stream *stream = ctf->stream[id];
+	struct behind_file file = { .error = 0 };
 	char name[32], path[PATH_MAX];
-	bool fine;
-	int fd;
 
 	put_le(stream->packet, MAGIC, 4);
 	put_le(stream->packet + 4, 0, 4);
@@ -110,15 +110,17 @@ static void write_packet(struct export *export, unsigned int id)
 	snprintf(name, sizeof(name), id % 2 ? "records_%u" : "thread_%u", id / 2);
 	file_name(export, name, path);
 	/* Open the file for each packet: with many threads, the files cannot all be kept open. */
-	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC |
-		  (stream->begun ? 0 : O_EXCL), 0666);
-	fine = fd >= 0 && write(fd, stream->packet, stream->used) ==
-			  (ssize_t)stream->used;
-	if (fd >= 0 && close(fd))
-		fine = false;
-	if (!fine && !ctf->failed)
-		report("%s: cannot write: %s", path, strerror(errno));
-	ctf->failed |= !fine;
+	file.fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC |
+		       (stream->begun ? 0 : O_EXCL), 0666);
+	if (file.fd >= 0 && !stream->begun)
+		output_made(path);
+	if (file.fd >= 0)
+		behind_write(&file, (const char *)stream->packet, stream->used);
+	if ((file.fd < 0 || close(file.fd)) && !file.error)
+		file.error = errno;
+	if (file.error && !ctf->failed)
+		report("%s: cannot write: %s", path, strerror(file.error));
+	ctf->failed |= file.error != 0;
 	stream->begun = true;
 	stream->used = 0;
 }

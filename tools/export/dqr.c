@@ -275,10 +275,12 @@ static bool make_dir(struct dqr *dqr, const char *name)
 	char path[PATH_MAX];
 
 	if (snprintf(path, sizeof(path), "%s/%s", dqr->export->common.output, name) >=
-	    (int)sizeof(path))
+	    (int)sizeof(path)) {
 		errno = ENAMETOOLONG;
-	else if (!mkdir(path, 0777))
+	} else if (!mkdir(path, 0777)) {
+		output_made(path);
 		return true;
+	}
 	fail(dqr, path);
 	return false;
 }
@@ -500,6 +502,7 @@ static void copy_objects(struct dqr *dqr)
 		snprintf(path, sizeof(path), "%s/objects/%s", dqr->export->common.output,
 			 object->name);
 		dqr->failed |= move_file(object->in.path, path, object->in.bias);
+		output_made(path);
 	}
 }
 

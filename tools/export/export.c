@@ -91,6 +91,17 @@ uint64_t export_times(const struct export *export)
 	return (1ull << analysis_counters(export->analysis)->times) - 1;
 }
 
+uint64_t export_known(const struct export *export, const struct analysis_thread *thread)
+{
+	return thread->ever | export_times(export);
+}
+
+bool export_partial(const struct export *export, const struct analysis_thread *thread)
+{
+	return thread->ever & ~export_times(export) &&
+	       analysis_partial(&thread->frame[thread->depth - 1]);
+}
+
 bool export_stop(void *context)
 {
 	struct export *export = context;
@@ -286,6 +297,7 @@ static int make_dir(const char *path)
 		report("%s: cannot create this directory: %s", path, strerror(errno));
 		return -1;
 	}
+	output_made(path);
 	return 0;
 }
 
@@ -426,4 +438,5 @@ const struct cli_command export_command = {
 	.help = "Convert a trace to the format of another program." OPTIONS_SEVERAL,
 	.groups = export_groups,
 	.status = OPTIONS_STATUS,
+	.whole = true,
 };

@@ -100,6 +100,12 @@ void export_tree_enter(void *context, struct analysis_thread *thread);
 /** export_times() - return the mask of the columns that contain times on and off the CPU */
 uint64_t export_times(const struct export *export);
 
+/** export_known() - return the mask of the columns that the innermost call of a thread has */
+uint64_t export_known(const struct export *export, const struct analysis_thread *thread);
+
+/** export_partial() - return whether the innermost call of a thread has counts that are too low */
+bool export_partial(const struct export *export, const struct analysis_thread *thread);
+
 /** export_stop() - stop after a failed write, for @ops of exporters that write while they read */
 bool export_stop(void *context);
 

@@ -151,6 +151,10 @@ static void html_leave(void *context, struct analysis_thread *thread,
 		.inferred = end->inferred, .outermost = frame->outermost,
 		.self_inferred = analysis_unsure(frame, end), .partial = analysis_partial(frame),
 	};
+	const unsigned int counters = analysis_counters(export->analysis)->count;
+	const uint64_t known = export_known(export, thread);
+	uint64_t count[COUNTERS_MAX];
+	unsigned int c;
 
 	tree_leave(&export->tree, thread, end);
 	if (!end->timed) {
@@ -158,7 +162,9 @@ static void html_leave(void *context, struct analysis_thread *thread,
 		return;
 	}
 	add_level(html, &call);
-	calls_add(html->calls, &call, end->count, analysis_counters(export->analysis)->count);
+	for (c = 0; c < counters; c++)
+		count[c] = known >> c & 1 ? end->count[c] + 1 : 0;
+	calls_add(html->calls, &call, count, counters);
 }
 
 static void html_lost(void *context, struct analysis_thread *thread)

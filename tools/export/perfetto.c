@@ -55,7 +55,8 @@
 #define NOTE_END	2
 #define NOTE_WAITED	3
 #define NOTE_CPU_TIMES	4
-#define NOTE_COUNTER	5
+#define NOTE_COUNTS	5
+#define NOTE_COUNTER	6
 #define NOTES_FIXED	(NOTE_COUNTER - 1)
 #define NOTES_MAX	(COUNTERS_MAX + NOTES_FIXED)
 
@@ -359,7 +360,8 @@ static void add_number(struct event *event, uint64_t number, uint64_t value)
 static void name_notes(struct export *export, struct event *event, struct track *track)
 {
 	const struct counters *counters = analysis_counters(export->analysis);
-	static char * const fixed[NOTES_FIXED] = { "time", "end", "waited", "cpu_times" };
+	static char * const fixed[NOTES_FIXED] = { "time", "end", "waited", "cpu_times",
+		"counts" };
 
 	for (; track->notes < counters->count + NOTES_FIXED; track->notes++) {
 		size_t i = event->interned.n_annotation_name++;
@@ -463,6 +465,7 @@ static void perfetto_leave(void *context, struct analysis_thread *thread,
 	struct export *export = context;
 	struct track *track = get_track(export, thread);
 	const struct counters *counters = analysis_counters(export->analysis);
+	const uint64_t known = export_known(export, thread);
 	struct event event;
 	unsigned int c;
 
@@ -471,10 +474,13 @@ static void perfetto_leave(void *context, struct analysis_thread *thread,
 	begin_event(&event, thread->thread, SLICE_END);
 	name_notes(export, &event, track);
 	for (c = 0; c < counters->count; c++)
-		add_number(&event, NOTE_COUNTER + c, c < counters->times ?
-			   nanoseconds(export, end->count[c]) : end->count[c]);
+		if (known >> c & 1)
+			add_number(&event, NOTE_COUNTER + c, c < counters->times ?
+				   nanoseconds(export, end->count[c]) : end->count[c]);
 	if (counters->times && analysis_doubts_oncpu(export->analysis))
 		add_text(&event, NOTE_CPU_TIMES, "inferred");
+	if (export_partial(export, thread))
+		add_text(&event, NOTE_COUNTS, "partial");
 	if (end->inferred)
 		add_text(&event, NOTE_TIME, "inferred");
 	if (frame->doubts & ANALYSIS_WAIT_UNKNOWN)

@@ -448,11 +448,13 @@
 
 		CALLS.counts(hit.chunk, hit.i).then(function (counts) {
 			counts.forEach(function (count, c) {
-				// @count is the count since the previous record plus 1, or 0 if
-				// unknown.
-				if (record && count)
-					mine.text += "\n" + DATA.between[c] + ": +" + (count - 1);
-				else if (!record && DATA.counters[c] !== "timestamp")
+				// A count plus 1, or 0 if the count is unknown. A record's count is
+				// that since the previous record.
+				if (!count--)
+					return;
+				if (record)
+					mine.text += "\n" + DATA.between[c] + ": +" + count;
+				else if (DATA.counters[c] !== "timestamp")
 					mine.text += "\n" + DATA.counters[c] + ": " +
 						     (c < DATA.times ? page.time(count) :
 								       about + count);

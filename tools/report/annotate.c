@@ -229,4 +229,5 @@ const struct cli_command annotate_command = {
 		" The names of all traces but the first must end in .rtd, or in .rtd and numbers; functions follow the traces.",
 	.groups = annotate_groups,
 	.status = OPTIONS_STATUS,
+	.whole = true,
 };

@@ -198,7 +198,9 @@ static void put_function(struct table *table)
 	if (!function->known && !table->view->named)
 		put_addresses(table, function);
 	else if (has_code && !function->file && !table->view->annotate->no_source)
-		put_string(table->out, "  No source lines: the file has no line numbers for this function (compile with -g).\n");
+		put_string(table->out, !function->object ?
+			   "  No source lines: the function was generated at run time.\n" :
+			   "  No source lines: the file has no line numbers for this function (compile with -g).\n");
 }
 
 /* ---- instructions ------------------------------------------------------ */

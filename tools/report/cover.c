@@ -348,4 +348,5 @@ const struct cli_command coverage_command = {
 	.help = "Print how often each function, line and conditional branch of the source was executed in a trace of sifive-trace record --calls, or the hottest paths through the code. All tables except that of hot paths require debug information (-g). The program need not be instrumented." OPTIONS_SEVERAL,
 	.groups = cover_groups,
 	.status = OPTIONS_STATUS,
+	.whole = true,
 };

@@ -402,4 +402,5 @@ const struct cli_command graph_command = {
 	.help = "Print the call tree: each function below its caller, with the time and number of calls along this path, or its samples." OPTIONS_SEVERAL,
 	.groups = graph_groups,
 	.status = OPTIONS_STATUS,
+	.whole = true,
 };

@@ -508,4 +508,5 @@ const struct cli_command replay_command = {
 	.help = "Print each call with its duration, in the order of the trace. The calls of all threads are interleaved." OPTIONS_SEVERAL,
 	.groups = replay_groups,
 	.status = OPTIONS_STATUS,
+	.whole = true,
 };

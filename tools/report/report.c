@@ -646,4 +646,5 @@ const struct cli_command report_command = {
 	.help = "Print the cost of each function: calls, time and counters, including the functions that it called (total) and excluding them (self). Samples are shown as a flat profile." OPTIONS_SEVERAL,
 	.groups = report_groups,
 	.status = OPTIONS_STATUS,
+	.whole = true,
 };

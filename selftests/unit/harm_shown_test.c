@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Damages traces of calls in many ways, and compares what decode prints as text, csv and JSON, and
+ * what report prints as JSON, with the truth: see shown.py. TRACES in the environment is the number
+ * of traces for each kind of damage.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command_fixture.h"
+#include "effort.h"
+#include "gen_program.h"
+#include "harm.h"
+
+#define TRACES	4
+#define STEPS	150
+
+static unsigned int any(uint64_t *seed, unsigned int below)
+{
+	return (unsigned int)(gen_random(seed) % below);
+}
+
+static void write_meta(const struct program *program)
+{
+	FILE *meta = fopen("trace.rtd.meta", "w");
+	unsigned int i;
+
+	if (!meta)
+		abort();
+	fprintf(meta, "{\"version\":1,\"srcbits\":2,\"ts_scheme\":\"xor\",\"per_thread\":%s,\"threads\":[",
+		program->per_thread ? "true" : "false");
+	for (i = 0; i < program->threads; i++)
+		fprintf(meta, "%s{\"channel\":%u,\"pid\":100,\"tid\":%u}", i ? "," : "",
+			program->thread[i].channel, 100 + i);
+	fprintf(meta, "]}\n");
+	fclose(meta);
+}
+
+static void put_record(FILE *file, const struct gen_truth *record)
+{
+	static const char * const type[] = { "enter", "exit", "manual", "sample" };
+	unsigned int c;
+
+	fprintf(file, "r %u %u %s %" PRIu64, record->src, record->channel, type[record->type],
+		record->address_time);
+	for (c = 0; c < 2; c++)
+		fprintf(file, " 0x%" PRIx64, record->address[c]);
+	for (c = 0; c < PROGRAM_COUNTERS; c++)
+		fprintf(file, " %" PRIu64, record->delta[c]);
+	putc('\n', file);
+}
+
+static void write_truth(const struct program *program)
+{
+	FILE *file = fopen("truth", "w");
+	unsigned int i, c;
+
+	if (!file)
+		abort();
+	for (i = 0; i < program->gen.truths; i++)
+		put_record(file, &program->gen.truth[i]);
+	for (i = 0; i < PROGRAM_FUNCTIONS; i++) {
+		const struct program_cost *cost = &program->cost[i];
+
+		if (!cost->calls)
+			continue;
+		fprintf(file, "f 0x%" PRIx64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+			PROGRAM_ADDRESS(i), cost->calls, cost->total, cost->self);
+		for (c = 0; c < PROGRAM_COUNTERS; c++)
+			fprintf(file, " %" PRIu64 " %" PRIu64, cost->count[c], cost->count_self[c]);
+		putc('\n', file);
+	}
+	fclose(file);
+}
+
+static void make(struct program *program, uint64_t *seed)
+{
+	unsigned int i;
+
+	program_init(program, gen_random(seed));
+	program->gen.now = 1000;
+	program->keep_truth = true;
+	program->count_type = any(seed, 3);
+	program->per_thread = any(seed, 2);
+	program->sources = 1 + any(seed, 2);
+	program->threads = 1 + any(seed, 3);
+	program->moves = any(seed, 2) ? 1 + any(seed, 60) : 0;
+	program->throws = any(seed, 2) ? 1 + any(seed, 60) : 0;
+	program->headers = any(seed, 2) ? 1 + any(seed, 20) : 0;
+	for (i = 0; i < program->threads; i++)
+		program->thread[i].src = i % program->sources;
+	for (i = 0; i < program->sources; i++)
+		gen_sync(&program->gen, i);
+	for (i = 0; i < STEPS; i++) {
+		program_step(program);
+		if (!any(seed, 20))
+			gen_sync(&program->gen, any(seed, program->sources));
+	}
+	program_end(program);
+	write_meta(program);
+	write_truth(program);
+}
+
+struct tally {
+	unsigned int	traces;
+	unsigned int	faulty;
+	unsigned int	lax;
+	uint64_t	shown;
+	uint64_t	made;
+	char		first[256];
+};
+
+static void try_one(struct __test_metadata *_metadata, FIXTURE_DATA(command) *self,
+		    enum harm_kind kind, unsigned int number, struct tally *tally)
+{
+	uint64_t seed = 1000 * kind + number, shown = 0;
+	struct program program;
+	struct mixed mixed;
+	struct harm harm;
+	int faults = 0;
+
+	make(&program, &seed);
+	harm_describe(&mixed, &program.gen, program.sources);
+	harm_make(&harm, &mixed, kind, &seed);
+	/* Changed values and timestamps cannot be detected: see harm_test.c. */
+	if (kind == HARM_NONE || !harm_is_plain(&harm, &mixed)) {
+		write_file("trace.rtd", harm.data, harm.length);
+		run(self, "report -q -c all --strict --json -o r.json trace.rtd; strict=$?; "
+		    COMMAND " decode -q -c all --json -o d.json trace.rtd; "
+		    COMMAND " decode -q -c all --csv -o d.csv trace.rtd; "
+		    COMMAND " decode -q -c all -o d.txt trace.rtd; "
+		    "python3 -B " SOURCES "/shown.py truth d.json d.csv d.txt r.json && exit $strict");
+		ASSERT_GE(1, self->status) TH_LOG("%s %u: %s", harm_name(kind), number, self->err);
+		ASSERT_EQ(2, sscanf(self->out, "%d %" SCNu64, &faults, &shown))
+			TH_LOG("%s %u: %s", harm_name(kind), number, self->err);
+		if (faults && !*tally->first)
+			snprintf(tally->first, sizeof(tally->first), "%u: %.200s", number, self->out);
+		tally->traces++;
+		tally->faulty += faults != 0;
+		tally->lax += !self->status;
+		tally->shown += shown;
+		tally->made += program.gen.truths;
+	}
+	free(mixed.message);
+	harm_free(&harm);
+	program_free(&program);
+}
+
+/*
+ * Kinds of damage, and the percentage of traces that may have a fault, for few traces: damage can
+ * look like other valid messages. A repeated block's calls count twice if nothing contradicts them.
+ */
+static const struct {
+	enum harm_kind	kind;
+	unsigned int	faulty;
+} kinds[] = {
+	{ HARM_NONE, 0 },
+	{ HARM_FLIP, 2 },
+	{ HARM_TAG, 2 },
+	{ HARM_ENDS, 2 },
+	{ HARM_DROP, 6 },
+	{ HARM_TWICE, 4 },
+	{ HARM_SWAP, 20 },
+	{ HARM_ZEROS, 2 },
+	{ HARM_ONES, 5 },
+	{ HARM_RANDOM, 5 },
+	{ HARM_REPEAT, 50 },
+	{ HARM_CUT, 12 },
+	{ HARM_BOGUS, 25 },
+};
+
+TEST_F_TIMEOUT(command, each_number_is_true_or_marked_in_each_output, 1200)
+{
+	const unsigned int count = effort_traces(TRACES);
+	unsigned int i, k;
+
+	for (k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		struct tally tally = { .traces = 0 };
+
+		for (i = 0; i < count; i++)
+			try_one(_metadata, self, kinds[k].kind, i, &tally);
+		TH_LOG("%s: %u traces, %u with a fault, %u not reported; records: %" PRIu64 " of %" PRIu64 "%s%s",
+		       harm_name(kinds[k].kind), tally.traces, tally.faulty, tally.lax, tally.shown,
+		       tally.made, *tally.first ? ": " : "", tally.first);
+		EXPECT_LE(100 * tally.faulty, kinds[k].faulty * tally.traces);
+		EXPECT_EQ(kinds[k].kind ? 0 : tally.traces, tally.lax);
+	}
+}
+
+TEST_HARNESS_MAIN
