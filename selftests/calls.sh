@@ -12,7 +12,7 @@ build=$1
 out=$build/calls
 . selftests/record/suite.sh
 # With TRACE_PART=1, more threads wait for a lock, and every run is examined.
-[ "${TRACE_PART:-4}" -eq 1 ] && threads=64 || threads=40
+[ "${TRACE_PART:-16}" -eq 1 ] && threads=64 || threads=40
 
 board fpga -- "threads=$threads"'
 run calls sifive-trace record --calls -b 16M -o calls.rtd $p/plain
@@ -320,7 +320,7 @@ for name in joined joined-btm joined-xor; do
 	# until both have succeeded.
 	runs=0
 	for i in "" -2 -3; do
-		[ $runs = 0 ] || [ "${TRACE_PART:-4}" -eq 1 ] || [ "$(ok $name self)" = 0 ] ||
+		[ $runs = 0 ] || [ "${TRACE_PART:-16}" -eq 1 ] || [ "$(ok $name self)" = 0 ] ||
 			[ "$(ok $name counts)" = 0 ] || break
 		joined "$name$i"
 		runs=$((runs + 1))

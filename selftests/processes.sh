@@ -13,7 +13,7 @@ out=$build/processes
 . selftests/record/suite.sh
 # Number of processes in a storm. Each process makes so many calls that together they fill a buffer
 # of 1 MB.
-[ "${TRACE_PART:-4}" -eq 1 ] && storm=1000 calls=80 || storm=120 calls=160
+[ "${TRACE_PART:-16}" -eq 1 ] && storm=1000 calls=80 || storm=120 calls=160
 
 board fpga -- "storm=$storm calls=$calls"'
 tree() { n=$1; shift; rec $n --children "$@"; }
