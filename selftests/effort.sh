@@ -10,6 +10,13 @@
 
 TRACE_PART=${TRACE_PART:-16}
 
+# Option for boards whose tests do not concern concurrent programs: programs then run on CPU 0
+# unless they choose another CPU. To emulate harts that share work, and so interrupt each other,
+# takes two to three times as long. With TRACE_PART=1, programs run on all CPUs.
+# shellcheck disable=SC2034 # used by the suites
+isolate=(--isolate)
+[ "$TRACE_PART" -ne 1 ] || isolate=()
+
 # effort_part [leaks]: divide the amount of work by TRACE_PART, and round up; with "leaks", run the
 # tests that find leaks in full.
 effort_part() {

@@ -22,7 +22,7 @@ effort_part
 # boot BOARD OPTION... -- COMMANDS: boot a board; write its output to $out/log.
 boot() {
 	rm -f "$out/results"
-	tools/qemu/board run "$1" --target "$target" --out "$out" "${@:2}" 2>&1 |
+	tools/qemu/board run "$1" --target "$target" --out "$out" "${isolate[@]}" "${@:2}" 2>&1 |
 		tee "$out/log" | sed 's/^/# /'
 	return "${PIPESTATUS[0]}"
 }

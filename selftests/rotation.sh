@@ -14,19 +14,19 @@ out=$build/rotation
 . selftests/record/suite.sh
 
 # Each thread writes records for more than one buffer.
-[ "${TRACE_PART:-16}" -eq 1 ] && soak="1 20000" || soak="0 4000"
+[ "${TRACE_PART:-16}" -eq 1 ] && soak="1 20000" || soak="0 10000"
 
 # The recorder leads a process group, to which ^C is sent, as on a terminal.
 board dual -- "soak='$soak'"'
 $p/dates >before
-run sinks sifive-trace record -b 256k --on-full wait --rotate 64k -o sinks.rtd $p/soak $soak
+run sinks sifive-trace record -b 1M --on-full wait --rotate 64k -o sinks.rtd $p/soak $soak
 $p/dates >after
 run earlier sifive-trace record -o earlier.rtd $p/dates
 run later sifive-trace record -o later.rtd $p/dates
 run shares sifive-trace record -C 0 -b 1M --on-full wait --rotate 256k -o shares.rtd $p/pieces 1 shares
 run drops sifive-trace record -C 0 -b 1M --on-full drop --rotate 128k -o drops.rtd $p/pieces 64 stops
 (until [ -s interrupted.0.rtd.2 ] && [ -s interrupted.1.rtd.2 ]; do sleep 0.1; done; kill -INT -$(pidof sifive-trace)) &
-run interrupted setsid sifive-trace record -b 256k --on-full wait --rotate 64k -o interrupted.rtd $p/soak 1000
+run interrupted setsid sifive-trace record -b 2M --on-full wait --rotate 64k -o interrupted.rtd $p/soak 1000
 '
 
 # all NAME: print the number of records in the trace that whole() has assembled, and the number of
