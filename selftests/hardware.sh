@@ -116,6 +116,9 @@ capture='insmod /target/sifive_trace.ko
 
 # ended COMMAND: run COMMAND, which ends or restarts the board during a capture.
 ended() {
+	# No program would run on isolated CPUs, so their encoders would not be enabled.
+	local isolate=()
+
 	rm -f "$out/running"
 	run --timeout 600 --qemu "-trace sifive_trace_write -D $out/model.log" -- "$1"
 }
