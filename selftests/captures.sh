@@ -224,7 +224,7 @@ run without taskset 1 sifive-trace info
 unbind 11000000.trace; run none sifive-trace info
 '
 
-board nofunnel "${isolate[@]}" -- '
+board nofunnel -- '
 run sinks sifive-trace record -o sinks.rtd -b 64k $p/pieces 20
 mv /dev/sifive-trace.1 /tmp
 run stops-node sifive-trace record -o stops-node.rtd -b 1M $p/plain
