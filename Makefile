@@ -188,7 +188,7 @@ TRACE_STORM_SECONDS ?= 5
 # Number of random programs that programs_test runs, with TRACE_PART=1.
 TRACE_PROGRAMS ?= 20
 # Boards run 1/TRACE_PART of the kselftests' races, random programs and repetitions.
-TRACE_PART ?= 4
+TRACE_PART ?= 16
 export TRACE_SECONDS TRACE_STORM_SECONDS TRACE_PROGRAMS TRACE_PART
 
 CHECK := $(O)/check

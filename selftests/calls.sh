@@ -12,7 +12,7 @@ build=$1
 out=$build/calls
 . selftests/record/suite.sh
 # With TRACE_PART=1, more threads wait for a lock, and every run is examined.
-[ "${TRACE_PART:-4}" -eq 1 ] && threads=64 || threads=40
+[ "${TRACE_PART:-16}" -eq 1 ] && threads=64 || threads=40
 
 board fpga -- "threads=$threads"'
 run calls sifive-trace record --calls -b 16M -o calls.rtd $p/plain
@@ -73,10 +73,10 @@ run drained sifive-trace record --calls --snapshot --on-full drain -o drained.rt
 sifive-trace record --help >help.txt'
 
 # An encoder that sends so slowly that it stalls its hart.
-board fpga --set te0.fifo-depth=76 --set te0.drain-ns=20000 -- '
+board fpga "${isolate[@]}" --set te0.fifo-depth=76 --set te0.drain-ns=20000 -- '
 run stalled sifive-trace record -C 0 --calls -b 16M -o stalled.rtd $p/plain'
 
-board p550 -- '
+board p550 "${isolate[@]}" -- '
 run p550 sifive-trace record --calls -o p550.rtd $p/plain
 run p550-btm sifive-trace record --calls --instruction-mode btm -o p550-btm.rtd $p/plain'
 
@@ -320,7 +320,7 @@ for name in joined joined-btm joined-xor; do
 	# until both have succeeded.
 	runs=0
 	for i in "" -2 -3; do
-		[ $runs = 0 ] || [ "${TRACE_PART:-4}" -eq 1 ] || [ "$(ok $name self)" = 0 ] ||
+		[ $runs = 0 ] || [ "${TRACE_PART:-16}" -eq 1 ] || [ "$(ok $name self)" = 0 ] ||
 			[ "$(ok $name counts)" = 0 ] || break
 		joined "$name$i"
 		runs=$((runs + 1))

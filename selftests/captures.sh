@@ -11,7 +11,7 @@ build=$1
 out=$build/captures
 . selftests/record/suite.sh
 
-board fpga -- '
+board fpga "${isolate[@]}" -- '
 run full-static sifive-trace record -C 0 -i 100us -b 4k --on-full stop -o full-static.rtd $p/busy-static 500
 run full-all sifive-trace record -a -i 100us -b 4k --on-full stop -o full-all.rtd $p/busy 500
 run full-start sifive-trace start -i 100us -b 4k
@@ -238,7 +238,7 @@ result $? "a sink is recorded although its device node cannot be opened"
 
 # ---- a sink that fails ------------------------------------------------------------
 
-board fpga --set tf0.fault-bus-error-after=2048 -- '
+board fpga "${isolate[@]}" --set tf0.fault-bus-error-after=2048 -- '
 run failed sifive-trace record -C 0 -i 100us -b 64k -o failed.rtd $p/busy-static 500
 run failed-stop sifive-trace record -C 0 -i 100us -b 64k --on-full stop -o failed-stop.rtd $p/busy-static 500
 run failed-all sifive-trace record -a -C 0 -i 100us -b 64k -o failed-all.rtd sh -c "$p/busy 500; exit 0"

@@ -30,7 +30,7 @@ result $rc "$board, debug kernel: the module builds"
 # leaks, because objects that the first scan finds may still be in flight.
 effort_part
 tools/qemu/board run "$board" --kernel "$kernel" --target "$target" --out "$out" -- "$settings"'
-	export TRACE_FILL_SECONDS=1 TRACE_PART=$((4 * TRACE_PART)) TRACE_THREADS=50
+	export TRACE_FILL_SECONDS=1 TRACE_PART=$((TRACE_PART > 4 ? TRACE_PART : 4)) TRACE_THREADS=50
 	sh /target/selftests/run_all.sh '"$(effort_except_debug) $(effort_except_results)"'
 	echo $? >tests
 	for i in 1 2; do

@@ -8,7 +8,14 @@
 # effort_part sets $programs, the number of random programs, and $settings, shell commands for the
 # board, which does not see the host's environment.
 
-TRACE_PART=${TRACE_PART:-4}
+TRACE_PART=${TRACE_PART:-16}
+
+# Option for boards whose tests do not concern concurrent programs: programs then run on CPU 0
+# unless they choose another CPU. To emulate harts that share work, and so interrupt each other,
+# takes two to three times as long. With TRACE_PART=1, programs run on all CPUs.
+# shellcheck disable=SC2034 # used by the suites
+isolate=(--isolate)
+[ "$TRACE_PART" -ne 1 ] || isolate=()
 
 # effort_part [leaks]: divide the amount of work by TRACE_PART, and round up; with "leaks", run the
 # tests that find leaks in full.
@@ -26,9 +33,11 @@ effort_part() {
 	fi
 }
 
-# Kselftests that depend on the harts rather than the trace hardware. The boards dual and nofunnel
-# do not run these kselftests, because they have the same harts as fpga.
-of_harts="access argument firmware many overflow own_counts perf programs sampled_count sampling threads"
+# Kselftests whose result depends on the harts, the kernel or the library rather than the trace
+# hardware: sinks, funnels, timestamps, the width of stores and registers. The boards dual and
+# nofunnel do not run these kselftests, because they have the same harts, kernel and library as fpga.
+of_harts="access argument callers calls counters exec firmware join many overflow own_counts perf process
+	programs sample_threads sampled_count sampling stacks switches syscalls threads timer turns unusual"
 
 # effort_tests BOARD: print run_all.sh's arguments for the stock kernel on a board. In "make check",
 # another kernel runs kselftests on some boards: TRACE_ONCE is set, and the stock kernel runs only
@@ -39,7 +48,8 @@ effort_tests() {
 	elif [ -n "${TRACE_ONCE:-}" ] && [[ " ${KERNEL_BOARDS:-} " == *" $1 "* ]]; then
 		return 1
 	elif ! grep -q '^cpu ' "tools/qemu/boards/$1.board"; then
-		echo "$of_harts"
+		# shellcheck disable=SC2086 # words
+		echo $of_harts
 	fi
 }
 

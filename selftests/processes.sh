@@ -13,13 +13,13 @@ out=$build/processes
 . selftests/record/suite.sh
 # Number of processes in a storm. Each process makes so many calls that together they fill a buffer
 # of 1 MB.
-[ "${TRACE_PART:-4}" -eq 1 ] && storm=1000 || storm=240
+[ "${TRACE_PART:-16}" -eq 1 ] && storm=1000 calls=80 || storm=120 calls=160
 
-board fpga -- "storm=$storm"'
+board fpga -- "storm=$storm calls=$calls"'
 tree() { n=$1; shift; rec $n --children "$@"; }
 for way in work "fork 8" exec system spawn vfork daemon; do tree ${way%% *} $p/tree $way; done
-tree storm --on-full wait $p/tree fork $storm 80
-run drops sifive-trace record --children -b 1M --on-full drop -o drops.rtd $p/tree stops $storm 80
+tree storm --on-full wait $p/tree fork $storm $calls
+run drops sifive-trace record --children -b 1M --on-full drop -o drops.rtd $p/tree stops $storm $calls
 tree xor --count xor $p/tree fork 8
 tree sh sh -c "$p/plain | cat"
 tree shells sh -c "$p/plain & $p/tree fork 3; $p/tree exec; wait"
@@ -71,7 +71,7 @@ pidof sleep >waits-key.left; killall sleep
 '
 
 # Programs that a library in their process can cause to fail.
-board fpga -- '
+board fpga "${isolate[@]}" -- '
 rec unload $p/adverse unload $p/plugin.so
 rec loader --children $p/adverse loader
 run owns timeout 600 sifive-trace record -o owns.rtd -b 4M $p/owns
@@ -218,7 +218,7 @@ meta exec '[len(o.get("in", [])) for o in m["objects"] if o["path"].endswith("/t
 	"exec: the side-car file lists both programs that the process executes, and their objects"
 says daemon "has ended, but " "daemon: the wait is reported"
 
-whole storm $((80 * (storm + 1))) "$storm processes: all calls are recorded"
+whole storm $((calls * (storm + 1))) "$storm processes: all calls are recorded"
 meta storm "len(m['processes']) == $((storm + 1)) and any(t.get('named') for t in m['threads'])" \
 	"$storm processes: all are in the side-car file, and share channels"
 
@@ -462,7 +462,7 @@ status few-files 125 "-p with more processes than the limit of open files: the r
 says few-files "too many open files: raise the limit (ulimit -Hn)" "-p with more processes than the limit of open files: the remedy is printed"
 
 # Each process generates functions at the same addresses.
-board fpga -- '
+board fpga "${isolate[@]}" -- '
 run generated sifive-trace record -i 1ms -g fp -b 16M -o generated.rtd $p/generated
 run jitted sifive-trace record -i 1ms -g fp -b 16M -o jitted.rtd $p/jitted 10 5000000
 run generated-all sifive-trace record -a -i 1ms -b 64M -o generated-all.rtd $p/generated

@@ -13,10 +13,13 @@ build=$1
 out=$build/rotation
 . selftests/record/suite.sh
 
+# Each thread writes records for more than one buffer.
+[ "${TRACE_PART:-16}" -eq 1 ] && soak="1 20000" || soak="0 10000"
+
 # The recorder leads a process group, to which ^C is sent, as on a terminal.
-board dual -- '
+board dual -- "soak='$soak'"'
 $p/dates >before
-run sinks sifive-trace record -b 2M --on-full wait --rotate 64k -o sinks.rtd $p/soak 1
+run sinks sifive-trace record -b 1M --on-full wait --rotate 64k -o sinks.rtd $p/soak $soak
 $p/dates >after
 run earlier sifive-trace record -o earlier.rtd $p/dates
 run later sifive-trace record -o later.rtd $p/dates
@@ -38,7 +41,7 @@ print(records["enter"] + records["exit"], lost)' "$out/$1".*[0-9].meta
 
 # some NAME: print the names of the first two pieces and the last piece or, with TRACE_PART=1, of
 # all pieces.
-some() { ls -v "$out/$1".*[0-9] | if [ "${TRACE_PART:-4}" -eq 1 ]; then cat; else sed -n '1,2p;$p' | uniq; fi; }
+some() { ls -v "$out/$1".*[0-9] | if [ "${TRACE_PART:-16}" -eq 1 ]; then cat; else sed -n '1,2p;$p' | uniq; fi; }
 
 # whole NAME WHAT [cut]: assemble the whole trace from its pieces; expect the pieces to contain its
 # records. The independent reader, which is slow, reads only some pieces, and must read the same

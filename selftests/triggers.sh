@@ -61,18 +61,16 @@ until pidof stalls >/dev/null; do usleep 100; done; kill -STOP $command
 until [ -s lost.txt ]; do usleep 1000; done; kill -CONT $command
 wait $command; echo $? >lost.rc
 
-# The recorder is stopped several times and loses events, while its program and other programs
+# The recorder is stopped several times and loses events, while its program and another program
 # continue to make calls.
-for i in 1 2 3; do
-	while :; do $p/stalls >/dev/null; done & others="${others-} $!"
-done
+while :; do $p/stalls >/dev/null; done & other=$!
 sifive-trace record -C 0 -a --calls --snapshot -b 64k --slower-than request:50ms -o losses.rtd \
 	$p/stalls >losses.txt 2>losses.err & command=$!
 until [ -s losses.err ]; do usleep 1000; done
 for i in 1 2 3 4 5 6; do
 	kill -STOP $command; usleep 100000; kill -CONT $command; usleep 40000
 done
-wait $command; kill $others
+wait $command; kill $other
 
 # late NAME COMMAND: record a program that loads the object later, and calls it once the probes are
 # set.
@@ -329,7 +327,7 @@ refused kernel 125 "the kernel cannot probe programs" "a kernel without uprobes:
 
 # ---- parts of a run, and a dry run ---------------------------------------------------
 
-board fpga -- '
+board fpga "${isolate[@]}" -- '
 rec plain $p/plain
 rec threads $p/threads
 rec part --from ackermann $p/plain

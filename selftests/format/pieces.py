@@ -12,9 +12,16 @@ Prints the number of records and pieces.
 """
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+
+# The lines of records, what identifies a line's stream, and what may differ in a piece. A comparison
+# of text is several times as fast as one of parsed records.
+RECORD = re.compile(r'^{"kind":"(enter|exit|manual|sample)"')
+STREAM = re.compile(r'"(?:source|channel)":\d+')
+PLACE = re.compile(r',"(?:offset|time)":("[^"]*"|[-+.0-9e]+)')
 
 
 def decode(command, path, *options):
@@ -24,18 +31,30 @@ def decode(command, path, *options):
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if out.returncode:
         sys.exit(f"{path}: decode: {out.returncode}: {out.stderr.decode()}")
-    records = [item for item in map(json.loads, out.stdout.splitlines())
-               if item["kind"] in ("enter", "exit", "manual", "sample")]
-    for record in records:
-        # In the whole trace, messages after the end of a piece can confirm the piece's last times.
-        for key in ("offset", "time"):
-            record.pop(key, None)
-    return sorted(records, key=lambda record: (record["source"], record["channel"]))
+    return sorted((line for line in out.stdout.decode().splitlines() if RECORD.search(line)),
+                  key=stream)
+
+
+def stream(line):
+    """A record's source and channel, as text."""
+    return STREAM.findall(line)
+
+
+def parse(line):
+    """The record on this line."""
+    record = json.loads(line)
+    # In the whole trace, messages after the end of a piece can confirm the piece's last times.
+    for key in ("offset", "time"):
+        record.pop(key, None)
+    return record
 
 
 def is_same(whole, piece):
     """Whether a record is the same in both. If its thread's channel is shared only in a later
     piece, only the whole trace names the thread."""
+    if PLACE.sub("", whole) == PLACE.sub("", piece):
+        return True
+    whole, piece = parse(whole), parse(piece)
     return whole == piece or whole == {**piece, "thread": piece.get("thread", whole.get("thread"))}
 
 
@@ -59,7 +78,7 @@ def main(command, trace, cut=None):
         wanted = decode(command, whole, *strict, "--values", values)
         got = sorted((record for piece in pieces
                       for record in decode(command, piece, *strict, "--values", values)),
-                     key=lambda record: (record["source"], record["channel"]))
+                     key=stream)
         for number, pair in enumerate(zip(wanted, got)):
             if not is_same(*pair):
                 sys.exit(f"{trace}: record {number}: {pair[0]} in the whole, {pair[1]} in a piece")

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Writes records continuously for SECONDS, with one thread on each CPU. Prints "made N", the number
- * of calls.
+ * of calls. Each thread makes at least LEAST calls (20000), even if it gets hardly any CPU time.
  *
- *	soak SECONDS
+ *	soak SECONDS [LEAST]
  */
 #include <pthread.h>
 #include <sched.h>
@@ -17,10 +17,8 @@
 
 /* Number of calls between two reads of the clock. */
 #define BATCH	1000
-/* Minimum number of calls that each thread makes, even if it gets hardly any CPU time. */
-#define LEAST	20000
-
 static struct timespec end;
+static unsigned long least = 20000;
 static _Atomic unsigned long made;
 
 __attribute__((noinline)) static void leaf(void)
@@ -43,7 +41,7 @@ HIDDEN static void *write_records(void *unused)
 	int i;
 
 	(void)unused;
-	while (calls < LEAST || !is_over()) {
+	while (calls < least || !is_over()) {
 		for (i = 0; i < BATCH; i++)
 			leaf();
 		calls += BATCH;
@@ -74,8 +72,10 @@ HIDDEN int main(int argc, char **argv)
 	pthread_t *thread = calloc((size_t)cpus, sizeof(*thread));
 	int i;
 
-	if (!thread || argc != 2)
+	if (!thread || argc < 2)
 		return 1;
+	if (argc > 2)
+		least = strtoul(argv[2], NULL, 10);
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	end.tv_sec += atoi(argv[1]);
 	for (i = 0; i < cpus; i++)

@@ -11,6 +11,7 @@ ln -s "$(realpath "$target")" "$out/root/target"
 ln -s target/lib "$out/root/lib"
 mkdir "$out/root/tmp"
 . selftests/tap.sh
+. selftests/effort.sh
 
 command() { "$build/sifive-trace" "$@"; }
 host() { command "$1" -q --symfs "$out/root" "${@:2}" 2>>"$out/host.log"; }
@@ -25,15 +26,15 @@ rec() { name=$1; shift; run $name sifive-trace record -o /out/$name.rtd -b 4M "$
 '
 
 board() {
-	local name=$1 options=() log
+	local name=$1 options=() isolate=() log
 	shift
 	while [ "$1" != -- ]; do
-		options+=("$1")
+		if [ "$1" = --isolate ]; then isolate=("$1"); else options+=("$1"); fi
 		shift
 	done
 	log=$out/$(printf %s "$name${options[*]}" | tr -c 'a-z0-9-' _).log
 	tools/qemu/board run "$name" --target "$target" \
-		--out "$out" "${options[@]}" -- "$prelude$2" >"$log" 2>&1
+		--out "$out" "${isolate[@]}" "${options[@]}" -- "$prelude$2" >"$log" 2>&1
 	result $? "$name: the board ran to the end, and the kernel's log is clean"
 	sed 's/^/# /' "$log"
 }

@@ -17,7 +17,7 @@
 #include "options.h"
 
 /* Number of traces; the environment variable TRACES overrides it. */
-#define TRACES		150
+#define TRACES		60
 #define STEPS		2000
 
 /**
