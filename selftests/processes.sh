@@ -39,6 +39,7 @@ tree contained unshare -p -f $p/tree fork 8
 run inner unshare -p -f sifive-trace record -i 1ms -o inner.rtd -b 4M $p/threads
 tree emptied sh -c "exec env -i $p/plain"
 tree clone $p/tree clone
+tree limited $p/tree limit
 rec stopped --on-full stop $p/tree fork 3; rec traced --calls $p/tree fork 3; rec calm --on-full stop $p/plain
 tree pieces --rotate 16k $p/tree fork 40
 run placed taskset 2 sifive-trace record --children -o placed.rtd sh -c "taskset -p \$\$"
@@ -263,6 +264,9 @@ meta clone 'm["lost"]["unrecorded"] == 1' "a direct clone(): the side-car file c
 command report --strict "$out/clone.rtd" >/dev/null 2>"$out/strict.err"
 grep -q "not recorded: 1 process that the program created" "$out/strict.err"
 result $? "a direct clone(): readers report the child"
+status limited 0 "a program that cannot write files ends as usual"
+[ "$(leaves limited)" = 10 ]
+result $? "a program that cannot write files at its end: its functions have names"
 for how in stopped:3 traced:3 usual-once:3; do
 	says ${how%:*} "not recorded: ${how#*:} processes that the program created (see --children)" \
 		"${how%:*}: only the program is recorded, and its children are reported"

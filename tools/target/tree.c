@@ -253,6 +253,7 @@ static void read_part(struct parts *parts, FILE *file, int pid)
 
 /*
  * The name of a file: the process, and the number of programs that the process had executed before.
+ * A file that the library has not completed begins with a dot.
  */
 struct name {
 	int		pid;
