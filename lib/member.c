@@ -21,6 +21,12 @@
 #define IMAGES		100000
 
 /*
+ * Numbers of the files of programs that a process has executed are odd; those of copies that fork()
+ * made are even. The recorder thus notices which of a process's programs have not joined.
+ */
+static unsigned int first = 1;
+
+/*
  * Status of the recorder's directory when the program joined, and name of the program's file in it.
  */
 static struct stat joined;
@@ -90,7 +96,7 @@ PERF_LOCAL int make_part(int dir)
 	unsigned int i;
 	int fd = -1;
 
-	for (i = 0; fd < 0 && i < IMAGES; i++) {
+	for (i = first; fd < 0 && i < 2 * IMAGES; i += 2) {
 		snprintf(part, sizeof(part), "%d.%u", (int)perf_pool->process, i);
 		fd = openat(dir, part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 		if (fd < 0 && errno != EEXIST)
@@ -136,6 +142,7 @@ PERF_INTERNAL int perf_member_write(const char *name, bool ends)
 PERF_INTERNAL void perf_member_forget(void)
 {
 	*part = '\0';
+	first = 0;
 }
 
 #endif
