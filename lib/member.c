@@ -21,6 +21,12 @@
 #define IMAGES		100000
 
 /*
+ * Numbers of the files of programs that a process has executed are odd; those of copies that fork()
+ * made are even. The recorder thus notices which of a process's programs have not joined.
+ */
+static unsigned int first = 1;
+
+/*
  * Status of the recorder's directory when the program joined, and name of the program's file in it.
  */
 static struct stat joined;
@@ -90,7 +96,7 @@ PERF_LOCAL int make_part(int dir)
 	unsigned int i;
 	int fd = -1;
 
-	for (i = 0; fd < 0 && i < IMAGES; i++) {
+	for (i = first; fd < 0 && i < 2 * IMAGES; i += 2) {
 		snprintf(part, sizeof(part), "%d.%u", (int)perf_pool->process, i);
 		fd = openat(dir, part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 		if (fd < 0 && errno != EEXIST)
@@ -101,32 +107,42 @@ PERF_LOCAL int make_part(int dir)
 	return fd;
 }
 
-PERF_LOCAL int open_part(const char *name)
+/* Write the program's file, but keep an earlier one unless the new one is complete. */
+PERF_LOCAL int write_part(int dir, const char *name, bool ends)
 {
-	int dir = open_dir(name), fd, error;
+	char draft[sizeof(part) + 1];
+	bool again = *part;
+	int fd, failed = 0;
+
+	snprintf(draft, sizeof(draft), ".%s", part);
+	fd = again ? openat(dir, draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+			    0600) : make_part(dir);
+	if (fd >= 0)
+		failed = perf_meta_part(fd, name, ends);
+	if (fd >= 0 && again && failed)
+		unlinkat(dir, draft, 0);
+	if (fd < 0 || (again && !failed && renameat(dir, draft, dir, part)))
+		failed = perf_error("cannot write to %s: %s", name, strerror(errno));
+	return failed;
+}
+
+PERF_INTERNAL int perf_member_write(const char *name, bool ends)
+{
+	int dir = open_dir(name), failed, error;
 
 	if (dir < 0)
-		return -1;
-	fd = *part ? openat(dir, part, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) :
-		     make_part(dir);
+		return perf_error("cannot write to %s: %s", name, strerror(errno));
+	failed = write_part(dir, name, ends);
 	error = errno;
 	close(dir);
 	errno = error;
-	return fd;
-}
-
-PERF_INTERNAL int perf_member_write(const char *dir, bool ends)
-{
-	int fd = open_part(dir);
-
-	if (fd < 0)
-		return perf_error("cannot write to %s: %s", dir, strerror(errno));
-	return perf_meta_part(fd, dir, ends);
+	return failed;
 }
 
 PERF_INTERNAL void perf_member_forget(void)
 {
 	*part = '\0';
+	first = 0;
 }
 
 #endif

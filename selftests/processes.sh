@@ -39,6 +39,9 @@ tree contained unshare -p -f $p/tree fork 8
 run inner unshare -p -f sifive-trace record -i 1ms -o inner.rtd -b 4M $p/threads
 tree emptied sh -c "exec env -i $p/plain"
 tree clone $p/tree clone
+tree changed env SIFIVE_TRACE_EVENTS=none $p/tree work
+tree limited $p/tree limit
+rec replaced --header-once $p/tree instead
 rec stopped --on-full stop $p/tree fork 3; rec traced --calls $p/tree fork 3; rec calm --on-full stop $p/plain
 tree pieces --rotate 16k $p/tree fork 40
 run placed taskset 2 sifive-trace record --children -o placed.rtd sh -c "taskset -p \$\$"
@@ -261,8 +264,19 @@ meta unwatched '[(p["args"], p["exe"], p["library"]) for p in m["processes"]] ==
 says clone "up to 1 process did not join the recording: " "a direct clone(): the child is reported"
 meta clone 'm["lost"]["unrecorded"] == 1' "a direct clone(): the side-car file counts the child"
 command report --strict "$out/clone.rtd" >/dev/null 2>"$out/strict.err"
-grep -q "not recorded: 1 process that the program created" "$out/strict.err"
+grep -q "not recorded: up to 1 process that the program created, or" "$out/strict.err"
 result $? "a direct clone(): readers report the child"
+says changed "up to 1 process did not join the recording: " \
+	"a program that does not join because of its environment is reported"
+meta changed 'm["lost"]["unrecorded"] == 1' \
+	"a program that does not join: the side-car file counts it"
+status limited 0 "a program that cannot write files ends as usual"
+[ "$(leaves limited)" = 10 ]
+result $? "a program that cannot write files at its end: its functions have names"
+says replaced "the program executed another program, which was not recorded" \
+	"only the program is recorded, and a program that replaces it is reported"
+meta replaced 'm["lost"]["unrecorded"] == 1' \
+	"a program that replaces the recorded one: the side-car file counts it"
 for how in stopped:3 traced:3 usual-once:3; do
 	says ${how%:*} "not recorded: ${how#*:} processes that the program created (see --children)" \
 		"${how%:*}: only the program is recorded, and its children are reported"

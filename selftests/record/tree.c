@@ -5,6 +5,8 @@
  * process, which is the recorder, is stopped.
  *
  *	tree WAY [NUMBER] [CALLS]
+ *
+ * "instead" executes the program again in the same process. "limit" cannot write files at its end.
  */
 #include <errno.h>
 #include <sched.h>
@@ -13,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -129,6 +132,11 @@ int main(int argc, char **argv)
 		storm(number);
 		kill(getppid(), SIGCONT);
 		printf("made %u\n", (number + 1) * calls);
+	} else if (!strcmp(way, "instead")) {
+		execl(argv[0], argv[0], "work", NULL);
+		return 1;
+	} else if (!strcmp(way, "limit")) {
+		return setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 0 });
 	} else if (!strcmp(way, "daemon")) {
 		if (daemon(1, 1))
 			return 1;

@@ -115,13 +115,17 @@ static void executes(FIXTURE_DATA(descendants) *self, uint64_t time, int pid, co
 		maps(self, time + 2, pid, "/lib/libsifive-perf.so.0");
 }
 
+/* Numbers of the files of a copy that fork() made, and of the first program that is executed. */
+#define COPY		0
+#define EXECUTED	1
+
 /* Create the file that the library in the process writes. */
-static void joins(FIXTURE_DATA(descendants) *self, int pid)
+static void joins(FIXTURE_DATA(descendants) *self, int pid, int number)
 {
 	char path[TREE_DIR + 32];
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/%d.0", self->tree.dir, pid);
+	snprintf(path, sizeof(path), "%s/%d.%d", self->tree.dir, pid, number);
 	file = fopen(path, "w");
 	fclose(file);
 }
@@ -156,11 +160,14 @@ TEST_F(descendants, joined_processes_are_recorded)
 {
 	forks(self, 10, getpid(), PROGRAM);
 	executes(self, 20, PROGRAM, "/bin/program", true);
-	joins(self, PROGRAM);
+	joins(self, PROGRAM, EXECUTED);
 	forks(self, 30, PROGRAM, CHILD);
-	joins(self, CHILD);
+	joins(self, CHILD, COPY);
 	forks(self, 40, PROGRAM, OTHER);
 	executes(self, 50, OTHER, "/bin/other", true);
+	joins(self, OTHER, EXECUTED);
+	executes(self, 60, OTHER, "/bin/program", true);
+	joins(self, OTHER, EXECUTED + 2);
 	finish(self);
 	EXPECT_EQ(0, self->found.lost);
 	EXPECT_EQ(0, self->found.others);
@@ -171,12 +178,39 @@ TEST_F(descendants, child_without_fork_handlers_is_lost)
 {
 	forks(self, 10, getpid(), PROGRAM);
 	executes(self, 20, PROGRAM, "/bin/program", true);
-	joins(self, PROGRAM);
+	joins(self, PROGRAM, EXECUTED);
 	forks(self, 30, PROGRAM, CHILD);
 	task(self, PERF_RECORD_EXIT, 40, CHILD, PROGRAM);
 	finish(self);
 	EXPECT_EQ(1, self->found.lost);
 	EXPECT_EQ(0, self->found.others);
+}
+
+/* The library is in memory, but a changed environment or a missing permission prevents recording. */
+TEST_F(descendants, executed_program_that_does_not_join_is_lost)
+{
+	forks(self, 10, getpid(), PROGRAM);
+	executes(self, 20, PROGRAM, "/bin/program", true);
+	joins(self, PROGRAM, EXECUTED);
+	executes(self, 30, PROGRAM, "/bin/other", true);
+	forks(self, 40, PROGRAM, CHILD);
+	joins(self, CHILD, COPY);
+	executes(self, 50, CHILD, "/bin/program", true);
+	finish(self);
+	EXPECT_EQ(2, self->found.lost);
+	EXPECT_EQ(0, self->found.others);
+}
+
+/* A copy of a program without the library loads an object that needs the library. */
+TEST_F(descendants, copy_that_loads_the_library_joins)
+{
+	forks(self, 10, getpid(), PROGRAM);
+	executes(self, 20, PROGRAM, "/bin/program", false);
+	forks(self, 30, PROGRAM, CHILD);
+	maps(self, 40, CHILD, "/lib/libsifive-perf.so.0");
+	joins(self, CHILD, EXECUTED);
+	finish(self);
+	EXPECT_EQ(0, self->found.lost);
 }
 
 TEST_F(descendants, static_child_is_described)
@@ -208,7 +242,7 @@ TEST_F(descendants, static_program_that_the_program_executes_is_described)
 
 	forks(self, 10, getpid(), PROGRAM);
 	executes(self, 20, PROGRAM, "/bin/sh", true);
-	joins(self, PROGRAM);
+	joins(self, PROGRAM, EXECUTED);
 	executes(self, 30, PROGRAM, "/bin/static", false);
 	finish(self);
 	EXPECT_EQ(0, self->found.lost);
@@ -225,7 +259,7 @@ TEST_F(descendants, description_is_replaced)
 {
 	forks(self, 10, getpid(), PROGRAM);
 	executes(self, 20, PROGRAM, "/bin/sh", true);
-	joins(self, PROGRAM);
+	joins(self, PROGRAM, EXECUTED);
 	executes(self, 30, PROGRAM, "/bin/static", false);
 	EXPECT_EQ(1, tree_joined(&self->tree));
 	finish(self);
@@ -243,6 +277,7 @@ TEST_F(descendants, child_of_a_static_program_that_loads_the_library_later_is_de
 	executes(self, 20, PROGRAM, "/bin/sh", false);
 	forks(self, 30, PROGRAM, CHILD);
 	maps(self, 40, PROGRAM, "/lib/libsifive-perf.so.0");
+	joins(self, PROGRAM, EXECUTED);
 	finish(self);
 	EXPECT_EQ(0, self->found.lost);
 	EXPECT_EQ(1, self->found.others);
@@ -255,7 +290,7 @@ TEST_F(descendants, joined_child_is_not_described)
 	forks(self, 10, getpid(), PROGRAM);
 	executes(self, 20, PROGRAM, "/bin/program", false);
 	forks(self, 30, PROGRAM, CHILD);
-	joins(self, CHILD);
+	joins(self, CHILD, COPY);
 	finish(self);
 	EXPECT_EQ(0, self->found.others);
 	EXPECT_STREQ("", file_of(self, CHILD, 0));
@@ -268,7 +303,7 @@ TEST_F(descendants, joined_processes_take_precedence)
 	forks(self, 10, getpid(), PROGRAM);
 	executes(self, 20, PROGRAM, "/bin/sh", false);
 	for (i = 0; i < META_PROCESSES_MAX; i++)
-		joins(self, OTHER + i);
+		joins(self, OTHER + i, EXECUTED);
 	finish(self);
 	EXPECT_EQ(1, self->found.left_out);
 	finish(self);
@@ -280,7 +315,7 @@ TEST_F(descendants, program_names_are_compared_as_whole_words)
 {
 	forks(self, 10, getpid(), PROGRAM);
 	executes(self, 20, PROGRAM, "/bin/program", true);
-	joins(self, PROGRAM);
+	joins(self, PROGRAM, EXECUTED);
 	forks(self, 30, PROGRAM, CHILD);
 	executes(self, 40, CHILD, "/bin/bash", false);
 	executes(self, 50, CHILD, "/bin/bash", false);
@@ -296,9 +331,9 @@ TEST_F(descendants, unrelated_process_with_a_reused_id_is_ignored)
 {
 	forks(self, 10, getpid(), PROGRAM);
 	executes(self, 20, PROGRAM, "/bin/program", true);
-	joins(self, PROGRAM);
+	joins(self, PROGRAM, EXECUTED);
 	forks(self, 30, PROGRAM, CHILD);
-	joins(self, CHILD);
+	joins(self, CHILD, COPY);
 	task(self, PERF_RECORD_EXIT, 40, CHILD, PROGRAM);
 	forks(self, 50, OTHER, CHILD);
 	executes(self, 60, CHILD, "/bin/static", false);
@@ -313,6 +348,7 @@ TEST_F(descendants, unrelated_processes_are_ignored)
 {
 	forks(self, 10, getpid(), PROGRAM);
 	executes(self, 20, PROGRAM, "/bin/program", true);
+	joins(self, PROGRAM, EXECUTED);
 	forks(self, 30, OTHER, CHILD);
 	executes(self, 40, CHILD, "/bin/static", false);
 	finish(self);
@@ -332,6 +368,10 @@ TEST_F(descendants, programs_are_kept_only_if_needed)
 	task(self, PERF_RECORD_EXIT, 50, CHILD, PROGRAM);
 	/* The command, and one copy of it for each fork(). */
 	EXPECT_EQ(3, self->descendants.count);
+	EXPECT_EQ(1, descendants_children(&self->descendants, PROGRAM));
+	EXPECT_FALSE(descendants_replaced(&self->descendants, PROGRAM));
+	executes(self, 60, PROGRAM, "/bin/other", true);
+	EXPECT_TRUE(descendants_replaced(&self->descendants, PROGRAM));
 	EXPECT_EQ(1, descendants_children(&self->descendants, PROGRAM));
 }
 

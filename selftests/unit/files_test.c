@@ -131,6 +131,18 @@ TEST_F(files, directory_instead_of_a_file_is_an_error)
 	EXPECT_EQ(NULL, files_open(beside(self, ".1")));
 }
 
+TEST_F(files, absolute_path_needs_no_current_directory)
+{
+	char path[PATH_MAX];
+
+	ASSERT_EQ(0, mkdir("removed", 0777));
+	ASSERT_EQ(0, chdir("removed"));
+	ASSERT_EQ(0, rmdir("../removed"));
+	EXPECT_EQ(-1, files_path("trace", path, sizeof(path)));
+	EXPECT_EQ(0, files_path("/tmp/trace.rtd", path, sizeof(path)));
+	EXPECT_STREQ("/tmp/trace.rtd", path);
+}
+
 TEST_F(files, restricted_files_do_not_inherit_permissions)
 {
 	make("target", "earlier");

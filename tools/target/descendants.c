@@ -35,7 +35,11 @@ struct code {
  * @name:	name of the process in the kernel, or "" if unknown
  * @library:	set if the library is in its memory
  * @replaced:	set if the process has executed another program
- * @joined:	set if the library in this copy has written its file
+ * @joined:	set if the library in it has written its file
+ * @loaded:	number of programs with the library that the process has executed, or which loaded
+ *		the library later
+ * @part:	number of the file that the library writes: even for a copy
+ * @executed:	number of programs that the process has executed from this one
  * @gone:	set if the process has ended, and its id now belongs to a process that is not a
  *		descendant
  * @code:	the @codes executable mappings, if @library is clear
@@ -46,6 +50,7 @@ struct descendants_image {
 	size_t		base, copied;
 	char		name[NAME_SIZE];
 	bool		library, replaced, joined, gone;
+	unsigned int	loaded, part, executed;
 	struct code	*code;
 	size_t		codes;
 };
@@ -143,15 +148,20 @@ static void end(struct descendants *d, const struct perf_task *task)
 
 static void execute(struct descendants *d, const struct perf_comm *comm)
 {
-	struct descendants_image *image = find(d, (pid_t)comm->pid);
+	struct descendants_image *old = find(d, (pid_t)comm->pid), *image;
 
+	if (!old)
+		return;
+	old->executed++;
+	if (!d->programs)
+		return;
+	old->to = perf_ring_time(&comm->header);
+	old->replaced = true;
+	image = insert(d, old->pid, old->parent, old->to);
 	if (!image)
 		return;
-	image->to = perf_ring_time(&comm->header);
-	image->replaced = true;
-	image = insert(d, image->pid, image->parent, image->to);
-	if (image)
-		snprintf(image->name, sizeof(image->name), "%s", comm->name);
+	image->loaded = old->loaded;
+	snprintf(image->name, sizeof(image->name), "%s", comm->name);
 }
 
 /*
@@ -166,8 +176,10 @@ static void map(struct descendants *d, const struct perf_mapping *mapping)
 		.offset = mapping->offset,
 	}, *more;
 
-	if (image && !strncmp(text_base(mapping->path), LIBRARY, strlen(LIBRARY))) {
+	if (image && !image->library &&
+	    !strncmp(text_base(mapping->path), LIBRARY, strlen(LIBRARY))) {
 		image->library = true;
+		image->part = 2 * image->loaded++ + 1;
 		free_code(image);
 	}
 	if (!image || image->library)
@@ -201,7 +213,7 @@ void descendants_event(struct descendants *d, const struct perf_event_header *re
 	else if (d->programs && record->type == PERF_RECORD_MMAP2 &&
 		 record->size > sizeof(*mapping) + PERF_TIME_SIZE)
 		map(d, mapping);
-	else if (d->programs && record->type == PERF_RECORD_COMM &&
+	else if (record->type == PERF_RECORD_COMM &&
 		 record->misc & PERF_RECORD_MISC_COMM_EXEC &&
 		 record->size > sizeof(*comm) + PERF_TIME_SIZE)
 		execute(d, comm);
@@ -209,11 +221,11 @@ void descendants_event(struct descendants *d, const struct perf_event_header *re
 
 /* ---- processes that have not joined --------------------------------------- */
 
-static bool has_joined(const struct tree *tree, pid_t pid)
+static bool has_joined(const struct tree *tree, const struct descendants_image *image)
 {
 	char path[TREE_DIR + 32];
 
-	snprintf(path, sizeof(path), "%s/%d.0", tree->dir, (int)pid);
+	snprintf(path, sizeof(path), "%s/%d.%u", tree->dir, (int)image->pid, image->part);
 	return !access(path, F_OK);
 }
 
@@ -295,9 +307,11 @@ void descendants_rest(struct descendants *d, pid_t program, char **argv, struct 
 	 */
 	for (i = 1; i < d->count; i++) {
 		image = &d->image[i];
-		if (!image->base || image->replaced)
+		/* A copy that executes a program need not have joined: see vfork(2). */
+		if (image->library ? image->replaced && !image->part :
+				     !image->base || image->replaced)
 			continue;
-		image->joined = has_joined(tree, image->pid);
+		image->joined = has_joined(tree, image);
 		rest->lost += image->library && !image->joined;
 	}
 	for (i = 1; i < d->count; i++) {
@@ -331,6 +345,14 @@ size_t descendants_children(const struct descendants *d, pid_t program)
 	for (i = 1; i < d->count; i++)
 		children += d->image[i].base && d->image[i].pid != program;
 	return children;
+}
+
+bool descendants_replaced(const struct descendants *d, pid_t program)
+{
+	const struct descendants_image *image = find(d, program);
+
+	/* The first program that the process executes is the one that the command runs. */
+	return image && image->executed > 1;
 }
 
 size_t descendants_running(const struct descendants *d, pid_t program)

@@ -2,7 +2,8 @@
 /*
  * Tracks the processes that descend from the command, and the programs that they execute, using
  * perf's events. The result shows which processes have not joined the recording: processes without
- * the library in memory, and copies of a process with the library that have not written a file.
+ * the library in memory, and processes with the library that have not written a file, either after
+ * fork() or after executing a program.
  */
 #ifndef SIFIVE_TRACE_DESCENDANTS_H
 #define SIFIVE_TRACE_DESCENDANTS_H
@@ -57,7 +58,8 @@ void descendants_event(struct descendants *d, const struct perf_event_header *re
 
 /**
  * struct descendants_rest - the processes that have not joined
- * @lost:	number of copies of processes with the library that have not joined
+ * @lost:	number of programs with the library, and of copies of such processes, that have not
+ *		joined
  * @others:	number of processes whose last program lacks the library
  * @names:	names of some of the processes counted in @others
  * @left_out:	number of programs that exceeded a limit
@@ -86,6 +88,12 @@ void descendants_rest(struct descendants *d, pid_t program, char **argv,
  * @program; 0 if unknown
  */
 size_t descendants_running(const struct descendants *d, pid_t program);
+
+/**
+ * descendants_replaced() - return whether the process of @program has executed another program;
+ * false if unknown. Only without @programs.
+ */
+bool descendants_replaced(const struct descendants *d, pid_t program);
 
 /** descendants_children() - return the number of processes that descend from @program */
 size_t descendants_children(const struct descendants *d, pid_t program);

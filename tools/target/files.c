@@ -214,8 +214,9 @@ int files_path(const char *given, char *path, size_t size)
 	}
 	if (!dir && !stat(wanted, &status))
 		dir = S_ISDIR(status.st_mode);
-	if (!getcwd(here, sizeof(here))) {
-		report("cannot read the current directory's name: %s", strerror(errno));
+	if (*wanted != '/' && !getcwd(here, sizeof(here))) {
+		report("cannot read the current directory's name: %s: give -o an absolute path",
+		       strerror(errno));
 		return -1;
 	}
 	while (stem > 1 && wanted[stem - 1] == '/')

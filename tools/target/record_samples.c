@@ -202,7 +202,7 @@ static void report_rest(struct recording *r)
 	}
 	sidecar_unrecorded(rest.lost);
 	if (rest.lost)
-		report("up to %zu process%s did not join the recording: perhaps created by clone() alone, within a record, or without access to %s",
+		report("up to %zu process%s did not join the recording: perhaps created by clone() alone, within a record, with another environment, or without access to %s",
 		       rest.lost, rest.lost == 1 ? "" : "es", r->tree.dir);
 	one = rest.others == 1;
 	if (rest.others && !r->quiet && setup_sampled(&r->setup))

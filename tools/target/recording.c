@@ -270,11 +270,16 @@ void recording_report_alone(const struct recording *r)
 {
 	const size_t children = r->descendants.image ?
 				descendants_children(&r->descendants, r->launched.pid) : 0;
+	/* Only samples and instruction trace continue in the program that replaces it. */
+	const bool replaced = r->loads && r->descendants.image &&
+			      descendants_replaced(&r->descendants, r->launched.pid);
 
 	recording_report_missed(r);
+	sidecar_unrecorded(children + replaced);
+	if (replaced)
+		report("the program executed another program, which was not recorded");
 	if (!children)
 		return;
-	sidecar_unrecorded(children);
 	report("not recorded: %zu process%s that the program created (see --children)",
 	       children, children == 1 ? "" : "es");
 }

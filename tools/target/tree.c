@@ -252,7 +252,8 @@ static void read_part(struct parts *parts, FILE *file, int pid)
 }
 
 /*
- * The name of a file: the process, and the number of programs that the process had executed before.
+ * The name of a file: the process, and a number that increases with each program that the process
+ * executes (see lib/member.c). A file that the library has not completed begins with a dot.
  */
 struct name {
 	int		pid;

@@ -38,7 +38,7 @@ static int open_cpu(int cpu, bool seldom, bool mappings, bool names)
 int watch_open(struct watch *watch, bool seldom, bool mappings, struct names *names,
 	       struct descendants *descendants)
 {
-	const bool comm = names || (descendants && descendants->programs);
+	const bool comm = names || descendants;
 	size_t most = (size_t)sysconf(_SC_NPROCESSORS_CONF), cpu;
 	int fd = -1, error;
 

@@ -319,8 +319,8 @@ static void recorder_losses(const struct input *input)
 		report("%s: not recorded: %" PRIu64 " record%s of children created by vfork()",
 		       name, COUNT(lost->children));
 	if (lost->unrecorded)
-		report("%s: not recorded: %" PRIu64 " process%s that the program created", name,
-		       lost->unrecorded, lost->unrecorded == 1 ? "" : "es");
+		report("%s: not recorded: up to %" PRIu64 " process%s that the program created, or that executed a program",
+		       name, lost->unrecorded, lost->unrecorded == 1 ? "" : "es");
 	if (coverage_dropped(input))
 		report("%s: not recorded: %" PRIu64 " record%s dropped because the buffer had no room",
 		       name, COUNT(coverage_dropped(input)));
