@@ -6,7 +6,7 @@
 #	exact.sh BUILD [long | debian]
 #
 # By default, some programs and the kernel run in one mode each.
-# long: run every program in every mode, also a recursion and many threads.
+# long: run every program in every mode, also a recursion, many threads and a shell.
 # debian: run Debian's own programs in every mode.
 
 set -u
@@ -51,9 +51,16 @@ programs=(
 	"leaps|0|C++ exceptions|\$p/leaps"
 	"signals|0|20000 signals a second, and siglongjmp|\$p/signals"
 	"jitted|0|generated code that replaces other generated code|\$p/jitted 1"
+	"patches|0|code that replaces the program's own code|\$p/patches"
 )
 case $extent in
-long) programs+=("fib|7|a recursion|\$p/plain" "crowd|0|64 threads|\$p/crowd") ;;
+long)
+	programs+=(
+		"fib|7|a recursion|\$p/plain"
+		"crowd|0|64 threads|\$p/crowd"
+		"sh|0|a shell and its pipes|sh -c 'seq 1 9 | sort -r | head -n 2; echo a | grep -c a'"
+	)
+	;;
 debian)
 	programs=(
 		"lua|0|Debian's lua|lua5.4 fib.lua"
@@ -76,6 +83,8 @@ modes=(optimised htm btm)
 # In these programs, exception or signal handlers do not return to the instruction after a call. In
 # optimised mode, no message describes such a return.
 inexact=" leaps signals "
+# In these programs, no file contains some of the code.
+unknown=" patches "
 
 # each BOARD MODE... -- COMMAND: run COMMAND for every program in every MODE; by default, run each
 # program in one MODE only, cycling through the modes.
@@ -102,7 +111,8 @@ exact() {
 	local text failed=0 options=(--symfs "$out/root") claim="each executed instruction is shown, and no other"
 	local name=${1#*-}
 	[[ $1 != kernel-* ]] || options+=(--part)
-	if [ "${1##*-}" = optimised ] && [[ $inexact == *" ${name%-*} "* ]]; then
+	if [[ $unknown == *" ${name%-*} "* ]] ||
+		{ [ "${1##*-}" = optimised ] && [[ $inexact == *" ${name%-*} "* ]]; }; then
 		options+=(--gaps)
 		claim="only executed instructions are shown, and gaps are reported"
 	fi
@@ -142,7 +152,7 @@ $(each "$@" -- record_it)"
 # The kernel's flow is reconstructed from the copy of its code next to the trace. The program turns
 # the log on and off, because the command executes too many instructions in the kernel.
 follow_kernel() {
-	local mode kernel=(htm ${extent:+btm})
+	local mode kernel=(htm ${extent:+optimised btm})
 	board fpga --icount --monitor --qemu "-dfilter 0xffffffff00000000+0xffffffff -D $out/boot.log" -- "
 dir=$out
 $logging

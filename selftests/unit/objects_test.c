@@ -123,7 +123,7 @@ TEST_F(objects, that_replace_one_another_are_written_with_their_times)
 {
 	self->objects.clock = same;
 	objects_map(&self->objects, 7, 1000, "/no/first", 10 * EACH, 2 * EACH, 0);
-	objects_map(&self->objects, 7, 1001, "/no/first", 10 * EACH, EACH, 0);
+	objects_map(&self->objects, 7, 1001, "/no/first", 10 * EACH, 2 * EACH, 0);
 	objects_map(&self->objects, 7, 2000, "/no/second", 11 * EACH, 2 * EACH, 0);
 	objects_map(&self->objects, 7, 3000, "/no/first", 10 * EACH, 2 * EACH, 0);
 	read_back(_metadata, self, false);
@@ -138,6 +138,89 @@ TEST_F(objects, that_replace_one_another_are_written_with_their_times)
 	EXPECT_STREQ("/no/first", self->meta.object[2].path);
 	EXPECT_EQ(3000, self->meta.object[2].from);
 	EXPECT_EQ(UINT64_MAX, self->meta.object[2].to);
+}
+
+/* A later instant of the same clock. */
+#define MS	1000000ull
+static const struct trigger_clock later = {
+	.ns = 10 * MS, .ticks = 10 * MS, .hz = 1000000000,
+};
+
+/* Times in milliseconds, moved by the error of the clocks: 10 us and 500 ppm of what follows. */
+#define ERROR(ms)	(10000 + (10 - (ms)) * MS / 2000)
+#define EARLY(ms)	((ms) * MS - ERROR(ms))
+#define LATE(ms)	((ms) * MS + ERROR(ms))
+
+/* Expect object number @i to have these addresses, and these times. */
+static void expect(struct __test_metadata *_metadata, const struct meta *meta, size_t i,
+		   uint64_t start, uint64_t end, uint64_t from, uint64_t to)
+{
+	ASSERT_GT(meta->objects, i);
+	EXPECT_EQ(start * EACH, meta->object[i].start);
+	EXPECT_EQ(end * EACH, meta->object[i].end);
+	EXPECT_EQ(from, meta->object[i].from);
+	EXPECT_EQ(to, meta->object[i].to);
+}
+
+/* A process maps memory of its own over a page of an object, and later an object over that. */
+TEST_F(objects, lose_pages_that_generated_code_replaces)
+{
+	self->objects.clock = later;
+	objects_map(&self->objects, 7, 1 * MS, "/no/first", 10 * EACH, 4 * EACH, 0);
+	objects_map(&self->objects, 7, 2 * MS, "//anon", 11 * EACH, EACH, 0);
+	objects_map(&self->objects, 7, 2 * MS + MS / 2, "//anon", 11 * EACH, EACH, 0);
+	objects_map(&self->objects, 7, 3 * MS, "/no/second", 11 * EACH, EACH, 0);
+	/* Memory in an object's place before the object. */
+	objects_map(&self->objects, 7, 3 * MS, "/dev/zero", 20 * EACH, EACH, 0);
+	objects_map(&self->objects, 7, 4 * MS, "/no/third", 20 * EACH, EACH, 0);
+	read_back(_metadata, self, false);
+	EXPECT_EQ(0, self->objects.ambiguous);
+	EXPECT_EQ(0, self->objects.left_out);
+	ASSERT_EQ(5, self->meta.objects);
+	expect(_metadata, &self->meta, 0, 10, 14, 0, EARLY(2) - 1);
+	expect(_metadata, &self->meta, 1, 10, 11, EARLY(2), UINT64_MAX);
+	expect(_metadata, &self->meta, 2, 12, 14, EARLY(2), UINT64_MAX);
+	expect(_metadata, &self->meta, 3, 11, 12, LATE(3), UINT64_MAX);
+	expect(_metadata, &self->meta, 4, 20, 21, LATE(4), UINT64_MAX);
+}
+
+/*
+ * Processes change a page's code while it is executable, or while it is not; then perf reports the
+ * whole mapping again.
+ */
+TEST_F(objects, lose_pages_that_their_process_changes)
+{
+	self->objects.clock = later;
+	objects_map(&self->objects, 7, 1 * MS, "/no/first", 10 * EACH, 2 * EACH, 0);
+	objects_map_writable(&self->objects, 7, 2 * MS, "/no/first", 11 * EACH, EACH);
+	objects_map(&self->objects, 7, 3 * MS, "/no/first", 10 * EACH, 2 * EACH, 0);
+	objects_map(&self->objects, 8, 1 * MS, "/no/second", 20 * EACH, 3 * EACH, 0);
+	objects_map(&self->objects, 8, 2 * MS, "/no/second", 20 * EACH, 2 * EACH, 0);
+	objects_map(&self->objects, 8, 3 * MS, "/no/second", 20 * EACH, 2 * EACH, 0);
+	read_back(_metadata, self, false);
+	EXPECT_EQ(0, self->objects.ambiguous);
+	ASSERT_EQ(4, self->meta.objects);
+	expect(_metadata, &self->meta, 0, 10, 12, 0, EARLY(2) - 1);
+	expect(_metadata, &self->meta, 1, 10, 11, EARLY(2), UINT64_MAX);
+	expect(_metadata, &self->meta, 2, 20, 23, 0, EARLY(2) - 1);
+	expect(_metadata, &self->meta, 3, 22, 23, EARLY(2), UINT64_MAX);
+}
+
+/* Only objects that could be decoded wrongly count as ambiguous, and the list has a limit. */
+TEST_F(objects, are_omitted_if_another_process_has_generated_code_there)
+{
+	uint64_t i;
+
+	self->objects.clock = later;
+	objects_map(&self->objects, 7, 1 * MS, "/no/first", 10 * EACH, 2 * EACH, 0);
+	objects_map(&self->objects, 8, 2 * MS, "//anon", 10 * EACH, EACH, 0);
+	for (i = 0; i < 2 * META_OBJECTS_MAX; i++)
+		objects_map(&self->objects, 7, 3 * MS, "//anon", (100 + 2 * i) * EACH, EACH, 0);
+	read_back(_metadata, self, false);
+	EXPECT_EQ(0, self->meta.objects);
+	EXPECT_EQ(1, self->objects.ambiguous);
+	EXPECT_EQ(0, self->objects.left_out);
+	EXPECT_GE(META_OBJECTS_MAX / 2, self->objects.count);
 }
 
 /* The clock has 1000 ticks per second, and starts at 1 ms. */

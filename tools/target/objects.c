@@ -17,6 +17,14 @@
 /* Size limit for the objects' text in a side-car file. */
 #define BYTES_MAX	(META_BYTES_MAX / 4 * 3)
 
+/*
+ * Error of the pair of clock readings, in nanoseconds; NTP changes the rate of CLOCK_MONOTONIC by
+ * at most 1/CLOCK_DRIFT. Without these limits, readers would decode an object's code where generated
+ * code replaces it, within this error.
+ */
+#define CLOCK_ERROR	10000
+#define CLOCK_DRIFT	2000
+
 /* Maximum length of an object's text, excluding its path. */
 #define BYTES_EACH	(ELF_BUILD_ID_SIZE + 192)
 
@@ -69,7 +77,8 @@ static struct object *containing(const struct objects *objects, const struct obj
 	size_t i;
 
 	for (i = 0; i < objects->count; i++)
-		if (is_current(&objects->object[i]) && objects->object[i].start <= found->start &&
+		if (is_current(&objects->object[i]) && !objects->object[i].unknown &&
+		    objects->object[i].start <= found->start &&
 		    objects->object[i].end >= found->end &&
 		    !strcmp(objects->object[i].path, found->path))
 			return &objects->object[i];
@@ -82,7 +91,8 @@ static struct object *overlapping(const struct objects *objects, const struct ob
 	size_t i;
 
 	for (i = 0; i < objects->count; i++)
-		if (is_current(&objects->object[i]) && objects->object[i].start < found->end &&
+		if (is_current(&objects->object[i]) && !objects->object[i].unknown &&
+		    objects->object[i].start < found->end &&
 		    objects->object[i].end > found->start &&
 		    objects->object[i].bias == found->bias &&
 		    !strcmp(objects->object[i].path, found->path))
@@ -118,28 +128,111 @@ static void extend(struct object *object, const struct object *found)
 		object->pid = 0;
 }
 
+static bool overlap(const struct object *one, const struct object *other)
+{
+	return one->start < other->end && other->start < one->end;
+}
+
+/* Add the part of object number @i from @start to @end, which begins at @time. */
+static void keep_part(struct objects *objects, size_t i, uint64_t start, uint64_t end,
+		      uint64_t time)
+{
+	struct object part = objects->object[i];
+
+	part.path = strdup(part.path);
+	part.start = start;
+	part.end = end;
+	part.time = part.from = time;
+	part.from_error = -1;
+	part.to = UINT64_MAX;
+	if (part.path)
+		append(objects, &part);
+}
+
 /*
- * End the objects that the process of @found had mapped at the addresses of @found. Once there are
- * more objects than a reader accepts, end none of them, so that the objects become ambiguous.
+ * End the objects that the process of @found had mapped at the addresses of @found. Unknown code
+ * replaces only its own addresses, because a program can change some pages of an object. Once there
+ * are more objects than a reader accepts, end none of them, so that the objects become ambiguous.
  * Otherwise, a program that repeatedly loads the same few objects in turn would add an object at
  * each load.
  */
 static void replace(struct objects *objects, struct object *found)
 {
+	const size_t count = objects->count;
 	size_t i;
 
-	if (!found->time || objects->count >= META_OBJECTS_MAX)
+	if (!found->time || count >= META_OBJECTS_MAX)
 		return;
-	for (i = 0; i < objects->count; i++) {
-		struct object *other = &objects->object[i];
+	for (i = 0; i < count; i++) {
+		struct object other = objects->object[i];
 
-		if (!is_current(other) || other->start >= found->end ||
-		    other->end <= found->start || !other->pid || other->pid != found->pid ||
-		    other->time >= found->time)
+		if (!is_current(&other) || !overlap(&other, found) || !other.pid ||
+		    other.pid != found->pid || other.time >= found->time)
 			continue;
-		other->to = found->time;
+		objects->object[i].to = found->time;
+		objects->object[i].to_error = found->unknown ? -1 : 0;
 		found->from = found->time;
+		found->from_error |= !found->unknown && other.unknown;
+		if (found->unknown && other.start < found->start)
+			keep_part(objects, i, other.start, found->start, found->time);
+		if (found->unknown && other.end > found->end)
+			keep_part(objects, i, found->end, other.end, found->time);
 	}
+}
+
+/* Return whether a process has changed code of the same file that @found overlaps. */
+static bool is_changed(const struct objects *objects, const struct object *found)
+{
+	size_t i;
+
+	for (i = 0; i < objects->count; i++)
+		if (objects->object[i].unknown && is_current(&objects->object[i]) &&
+		    objects->object[i].pid == found->pid &&
+		    overlap(&objects->object[i], found) &&
+		    !strcmp(objects->object[i].path, found->path))
+			return true;
+	return false;
+}
+
+/*
+ * Add code that no file contains, because it replaces the code of objects at its addresses. If it
+ * overlaps none, it is needed only if an object replaces it later, so there is a limit for programs
+ * that generate code all the time.
+ */
+static void add_unknown(struct objects *objects, const char *path, const struct object *mapping)
+{
+	struct object found = *mapping;
+	bool overlaps = false;
+	size_t i;
+
+	found.unknown = true;
+	found.seen = ++objects->found;
+	found.to = UINT64_MAX;
+	for (i = 0; i < objects->count; i++) {
+		const struct object *other = &objects->object[i];
+
+		if (other->unknown && is_current(other) && other->pid == found.pid &&
+		    other->start <= found.start && other->end >= found.end)
+			return;
+		overlaps |= !other->unknown && overlap(other, &found);
+	}
+	if (!overlaps && objects->count >= META_OBJECTS_MAX / 2)
+		return;
+	found.path = strdup(path);
+	if (!found.path)
+		return;
+	replace(objects, &found);
+	append(objects, &found);
+}
+
+/*
+ * Return whether a process has mapped a part of an object again. A loader maps a whole object, so
+ * this is a change of protection, which allowed the process to write to the part.
+ */
+static bool is_part_again(const struct object *known, const struct object *found)
+{
+	return found->time > known->time && (!known->pid || known->pid == found->pid) &&
+	       (known->start < found->start || known->end > found->end);
 }
 
 /* Add @mapping, which maps a file from @offset: extend the file's known object, or append one. */
@@ -155,7 +248,16 @@ static void add(struct objects *objects, const char *path, const struct object *
 	found.to = UINT64_MAX;
 	if (!found.path)
 		return;
+	if (is_changed(objects, &found)) {
+		free(found.path);
+		return;
+	}
 	known = containing(objects, &found);
+	if (known && is_part_again(known, &found)) {
+		add_unknown(objects, path, mapping);
+		free(found.path);
+		return;
+	}
 	if (!known && look_at_file(objects, &found, offset)) {
 		known = overlapping(objects, &found);
 		if (!known) {
@@ -182,6 +284,18 @@ void objects_map(struct objects *objects, pid_t pid, uint64_t time, const char *
 	else if (*path == '/' && strncmp(path, "//", 2) && strncmp(path, "/dev/", 5) &&
 		 !jit_dumps_is(path))
 		add(objects, path, &mapping, offset);
+	else if (time && *path != '[')
+		add_unknown(objects, path, &mapping);
+}
+
+void objects_map_writable(struct objects *objects, pid_t pid, uint64_t time, const char *path,
+			  uint64_t address, uint64_t length)
+{
+	const struct object mapping = {
+		.start = address, .end = address + length, .pid = pid, .time = time,
+	};
+
+	add_unknown(objects, path, &mapping);
 }
 
 void objects_add_code(struct objects *objects, const char *path,
@@ -265,15 +379,15 @@ static int newest_first(const void *left, const void *right)
 static bool collide(const struct objects *objects, const struct object *one,
 		    const struct object *other)
 {
-	return one->start < other->end && other->start < one->end &&
+	return overlap(one, other) &&
 	       (!objects->clock.hz || (one->from < other->to && other->from < one->to));
 }
 
 /*
- * Store in @list the objects that do not collide with other objects; return their number. In
- * address order, an object can collide only with objects that begin before its end.
+ * Store in @list the objects of files that do not collide with other objects; return their number.
+ * In address order, an object can collide only with objects that begin before its end.
  */
-static size_t choose(const struct objects *objects, const struct object **list)
+static size_t choose(struct objects *objects, const struct object **list)
 {
 	size_t count = objects->count, kept = 0, i, n;
 	bool *collides = calloc(count + 1, sizeof(*collides));
@@ -286,7 +400,8 @@ static size_t choose(const struct objects *objects, const struct object **list)
 		for (n = i + 1; n < count && list[n]->start < list[i]->end; n++)
 			if (collide(objects, list[i], list[n]))
 				collides[i] = collides[n] = true;
-		if (!collides[i])
+		objects->ambiguous += collides[i] && !list[i]->unknown;
+		if (!collides[i] && !list[i]->unknown)
 			list[kept++] = list[i];
 	}
 	free(collides);
@@ -307,12 +422,33 @@ static size_t bytes_of(const struct object *object)
 	return bytes;
 }
 
+/* Return a time in ticks, after the clocks' maximum error has been added in direction @error. */
+static uint64_t ticks_of(const struct objects *objects, uint64_t ns, int error)
+{
+	const uint64_t most = CLOCK_ERROR + (objects->clock.ns - ns) / CLOCK_DRIFT;
+
+	if (error < 0)
+		ns = ns > most ? ns - most : 0;
+	else if (error)
+		ns = ns + most < objects->clock.ns ? ns + most : objects->clock.ns;
+	return trigger_ticks(&objects->clock, ns);
+}
+
+static uint64_t first_tick(const struct objects *objects, const struct object *object)
+{
+	return object->from ? ticks_of(objects, object->from, object->from_error) : 0;
+}
+
+static uint64_t end_tick(const struct objects *objects, const struct object *object)
+{
+	return ticks_of(objects, object->to, object->to_error);
+}
+
 /* Return whether the object was replaced before the trace's clock started, or within one tick. */
 static bool is_too_short(const struct objects *objects, const struct object *object)
 {
 	return objects->clock.hz && !is_current(object) &&
-	       trigger_ticks(&objects->clock, object->to) <=
-	       (object->from ? trigger_ticks(&objects->clock, object->from) : 0);
+	       end_tick(objects, object) <= first_tick(objects, object);
 }
 
 static void write_one(const struct objects *objects, const struct object *object,
@@ -328,11 +464,9 @@ static void write_one(const struct objects *objects, const struct object *object
 		   ",\"bias\":%" PRIu64, object->start, object->end,
 		   object->bias);
 	if (objects->clock.hz && object->from)
-		put_format(output, ",\"from\":%" PRIu64,
-			   trigger_ticks(&objects->clock, object->from));
+		put_format(output, ",\"from\":%" PRIu64, first_tick(objects, object));
 	if (objects->clock.hz && !is_current(object))
-		put_format(output, ",\"to\":%" PRIu64,
-			   trigger_ticks(&objects->clock, object->to) - 1);
+		put_format(output, ",\"to\":%" PRIu64, end_tick(objects, object) - 1);
 	put_char(output, '}');
 }
 
@@ -341,10 +475,10 @@ void objects_write(struct objects *objects, struct output *output, bool newest)
 	const struct object **list = calloc(objects->count + 1, sizeof(*list));
 	size_t count = 0, bytes = 0, written = 0, i;
 
+	objects->ambiguous = 0;
 	if (list)
 		count = choose(objects, list);
 	objects->left_out = list ? count : objects->count;
-	objects->ambiguous = objects->count - objects->left_out;
 	if (count)
 		qsort(list, count, sizeof(*list),
 		      newest ? newest_first : oldest_first);

@@ -21,8 +21,12 @@
  * @seen:	sequence number of the last time the object was found
  * @pid:	process that has mapped the object, or 0 if unknown or if there are several
  * @time:	time when the object was mapped, in nanoseconds of CLOCK_MONOTONIC, or 0 if unknown
+ * @unknown:	no file contains the code: the process generated it, or changed the file's code in
+ *		memory. Such an object only limits the times and addresses of others
  * @from, @to:	times between which the addresses belong to this object, if the process has mapped
  *		another file there before or after; otherwise 0 and UINT64_MAX
+ * @from_error, @to_error: -1 or 1 if unknown code precedes or follows: the direction in which the
+ *		error of the clocks is added to the time; otherwise 0
  */
 struct object {
 	char		*path;
@@ -32,9 +36,12 @@ struct object {
 	uint64_t	bias;
 	uint64_t	seen;
 	pid_t		pid;
+	bool		unknown;
 	uint64_t	time;
 	uint64_t	from;
 	uint64_t	to;
+	int8_t		from_error;
+	int8_t		to_error;
 };
 
 /**
@@ -52,7 +59,10 @@ struct object {
  *
  * All processes are treated as one address space: objects_write() omits objects that overlap other
  * objects. If a process unmaps one object before it maps another at the same addresses, for example
- * with dlclose() and dlopen(), both objects are written, with their times.
+ * with dlclose() and dlopen(), both objects are written, with their times. The same applies to
+ * pages that a process replaces with generated code, or whose code it changes. The change is not
+ * detected if the pages are not writable and executable at the same time, and perf reports all of
+ * the object again afterwards: this could also be the object's next load.
  */
 struct objects {
 	struct object	*object;
@@ -81,6 +91,13 @@ void objects_add_code(struct objects *objects, const char *path,
  */
 void objects_map(struct objects *objects, pid_t pid, uint64_t time, const char *path,
 		 uint64_t address, uint64_t length, uint64_t offset);
+
+/**
+ * objects_map_writable() - like objects_map(), for a mapping that is also writable: its code may
+ * differ from the file's
+ */
+void objects_map_writable(struct objects *objects, pid_t pid, uint64_t time, const char *path,
+			  uint64_t address, uint64_t length);
 
 /**
  * objects_add_kernel() - add code of the kernel itself, which all processes share

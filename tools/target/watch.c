@@ -117,10 +117,14 @@ void watch_close(struct watch *watch)
 
 static void add_mapping(struct objects *objects, const struct perf_mapping *mapping)
 {
-	if (objects)
-		objects_map(objects, (pid_t)mapping->pid, perf_ring_time(&mapping->header),
-			    mapping->path, mapping->address, mapping->length,
-			    mapping->offset);
+	const uint64_t time = perf_ring_time(&mapping->header);
+
+	if (objects && mapping->protection & PROT_WRITE)
+		objects_map_writable(objects, (pid_t)mapping->pid, time, mapping->path,
+				     mapping->address, mapping->length);
+	else if (objects)
+		objects_map(objects, (pid_t)mapping->pid, time, mapping->path, mapping->address,
+			    mapping->length, mapping->offset);
 }
 
 /* Handle the start of a process. Records of this type also report the start of a thread. */
