@@ -40,7 +40,7 @@ run inner unshare -p -f sifive-trace record -i 1ms -o inner.rtd -b 4M $p/threads
 tree emptied sh -c "exec env -i $p/plain"
 tree clone $p/tree clone
 tree changed env SIFIVE_TRACE_EVENTS=none $p/tree work
-tree limited $p/tree limit
+tree unwritable $p/tree limit
 rec replaced --header-once $p/tree instead
 rec stopped --on-full stop $p/tree fork 3; rec traced --calls $p/tree fork 3; rec calm --on-full stop $p/plain
 tree pieces --rotate 16k $p/tree fork 40
@@ -270,8 +270,8 @@ says changed "up to 1 process did not join the recording: " \
 	"a program that does not join because of its environment is reported"
 meta changed 'm["lost"]["unrecorded"] == 1' \
 	"a program that does not join: the side-car file counts it"
-status limited 0 "a program that cannot write files ends as usual"
-[ "$(leaves limited)" = 10 ]
+status unwritable 0 "a program that cannot write files ends as usual"
+[ "$(leaves unwritable)" = 10 ]
 result $? "a program that cannot write files at its end: its functions have names"
 says replaced "the program executed another program, which was not recorded" \
 	"only the program is recorded, and a program that replaces it is reported"
