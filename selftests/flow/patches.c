@@ -14,28 +14,19 @@
 /* c.j 6; ret; seven times c.nop; c.j -16, which leads to ret */
 static const uint16_t other[] = { 0xa019, 0x8082, 1, 1, 1, 1, 1, 1, 1, 0xbfc5 };
 
-/* Each function has a page of its own. Its 8 instructions have 2 bytes each. */
-__asm__(
-	"	.text\n"
-	"	.option push\n"
-	"	.option rvc\n"
-	"	.balign 4096\n"
-	"changed:\n"
-	"	.rept 8\n"
-	"	c.nop\n"
-	"	.endr\n"
-	"	ret\n"
-	"	.balign 4096\n"
-	"covered:\n"
-	"	.rept 8\n"
-	"	c.nop\n"
-	"	.endr\n"
-	"	ret\n"
-	"	.balign 4096\n"
-	"	.option pop\n");
+/* A function with a page of its own, and 8 instructions of 2 bytes before it returns. */
+#define OWN_PAGE	__attribute__((naked, noinline, aligned(PAGE)))
+#define NOPS		__asm__(".rept 8\n c.nop\n .endr\n ret\n .balign 4096")
 
-void changed(void);
-void covered(void);
+OWN_PAGE static void changed(void)
+{
+	NOPS;
+}
+
+OWN_PAGE static void covered(void)
+{
+	NOPS;
+}
 
 __attribute__((noinline)) static void call(void (*function)(void), int times)
 {
