@@ -73,10 +73,10 @@ run drained sifive-trace record --calls --snapshot --on-full drain -o drained.rt
 sifive-trace record --help >help.txt'
 
 # An encoder that sends so slowly that it stalls its hart.
-board fpga "${isolate[@]}" --set te0.fifo-depth=76 --set te0.drain-ns=20000 -- '
+board fpga --set te0.fifo-depth=76 --set te0.drain-ns=20000 -- '
 run stalled sifive-trace record -C 0 --calls -b 16M -o stalled.rtd $p/plain'
 
-board p550 "${isolate[@]}" -- '
+board p550 -- '
 run p550 sifive-trace record --calls -o p550.rtd $p/plain
 run p550-btm sifive-trace record --calls --instruction-mode btm -o p550-btm.rtd $p/plain'
 

@@ -219,7 +219,7 @@ kill -STOP $command; unbind 11001000.trace
 kill -CONT $command; kill $(pidof soak); wait $command; echo $? >unbound.rc
 echo 11001000.trace >/sys/bus/platform/drivers/sifive-trace-encoder/bind
 unbind 11001000.trace
-run gone sifive-trace info; run goneonly taskset 2 sifive-trace info
+run gone taskset 3 sifive-trace info; run goneonly taskset 2 sifive-trace info
 run without taskset 1 sifive-trace info
 unbind 11000000.trace; run none sifive-trace info
 '

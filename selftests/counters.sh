@@ -33,7 +33,7 @@ board() {
 $probe"
 	done
 	tools/qemu/board run fpga --target "$target" \
-		--out "$out" "${isolate[@]}" "${options[@]}" -- "
+		--out "$out" "${options[@]}" -- "
 $script
 rmmod sifive_trace" >"$out/answers" 2>"$out/board.log"
 	result $? "$what: the board ran to the end, and the kernel's log is clean"
@@ -364,7 +364,7 @@ effort_part
 passes() {
 	local test=$1 what=$2
 	shift 2
-	tools/qemu/board run fpga --target "$target" --out "$out" "${isolate[@]}" "$@" -- \
+	tools/qemu/board run fpga --target "$target" --out "$out" "$@" -- \
 		"$settings; insmod /target/sifive_trace.ko && /target/selftests/$test" \
 		>"$out/$test" 2>&1
 	result $? "$test passes: $what"

@@ -16,7 +16,6 @@ out=$build/devicetree
 rm -rf "$out"
 mkdir -p "$out"
 . selftests/tap.sh
-. selftests/effort.sh
 
 bindings=Documentation/devicetree/bindings
 boards=$(tools/qemu/board list)
@@ -278,7 +277,7 @@ result $? "virtual board: the overlay can be applied to its tree"
 schema "virtual board: the result matches the bindings" findings "$tree"
 
 # Also write the bug reports that the last section checks, so that one boot is enough.
-tools/qemu/board run p550 "${isolate[@]}" --dtb "$tree" --target "$target" --out "$out" \
+tools/qemu/board run p550 --dtb "$tree" --target "$target" --out "$out" \
 	--append "password=SECRET-COMMAND ethaddr=5e:c7:e7:00:00:01" --timeout 600 -- '
 	hostname SECRET-HOST
 	export PATH=$PATH:/target
@@ -310,7 +309,7 @@ result $? "virtual board: the example's trace has hundreds of fib records"
 # WHEN" saves the command's output, and NAME.log contains the kernel log.
 altered() {
 	cat >"$out/$1.dts"
-	tools/qemu/board run "$2" "${isolate[@]}" --dts "$out/$1.dts" --target "$target" --out "$out" \
+	tools/qemu/board run "$2" --dts "$out/$1.dts" --target "$target" --out "$out" \
 		--timeout 600 -- "
 		info() { /target/sifive-trace info >$1-\$1.txt; }
 		load() { insmod /target/sifive_trace.ko; dmesg | grep sifive_trace: | tail -n 1 >$1.log; }

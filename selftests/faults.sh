@@ -21,7 +21,6 @@ mkdir -p "$out"
 socket=$(mktemp -u)
 boardfile=tools/qemu/boards/$board.board
 . selftests/tap.sh
-. selftests/effort.sh
 
 # ---- the board's side ------------------------------------------------------
 
@@ -61,7 +60,7 @@ words() { sed -nE 's/.*words=//p' <<<"$answer"; }
 start_board() {
 	rm -f "$out"/go.* "$out"/answer.*
 	step=0
-	tools/qemu/board run "$board" "${isolate[@]}" --target "$target" --out "$out" \
+	tools/qemu/board run "$board" --target "$target" --out "$out" \
 		--qmp "$socket" "$@" -- "$guest" >"$out/board.log" 2>&1 &
 	board_pid=$!
 }
@@ -200,7 +199,7 @@ lose_memory() {
 	local address
 	address=$(sed -nE 's/^reserved [^ ]+ (0x[0-9a-f]+) .*/\1/p' "$boardfile" | head -n 1)
 	[ -n "$address" ] || return 0
-	tools/qemu/board run "$board" "${isolate[@]}" --target "$target" --out "$out" --timeout 600 -- "
+	tools/qemu/board run "$board" --target "$target" --out "$out" --timeout 600 -- "
 		insmod /target/sifive_trace.ko && insmod /target/memory_thief.ko &&
 		/target/selftests/sleep_test -r $hibernation && rmmod memory_thief &&
 		insmod /target/memory_thief.ko address=$address bytes=4096 &&

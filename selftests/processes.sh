@@ -74,7 +74,7 @@ pidof sleep >waits-key.left; killall sleep
 '
 
 # Programs that a library in their process can cause to fail.
-board fpga "${isolate[@]}" -- '
+board fpga -- '
 rec unload $p/adverse unload $p/plugin.so
 rec loader --children $p/adverse loader
 run owns timeout 600 sifive-trace record -o owns.rtd -b 4M $p/owns
@@ -476,7 +476,7 @@ status few-files 125 "-p with more processes than the limit of open files: the r
 says few-files "too many open files: raise the limit (ulimit -Hn)" "-p with more processes than the limit of open files: the remedy is printed"
 
 # Each process generates functions at the same addresses.
-board fpga "${isolate[@]}" -- '
+board fpga -- '
 run generated sifive-trace record -i 1ms -g fp -b 16M -o generated.rtd $p/generated
 run jitted sifive-trace record -i 1ms -g fp -b 16M -o jitted.rtd $p/jitted 10 5000000
 run generated-all sifive-trace record -a -i 1ms -b 64M -o generated-all.rtd $p/generated

@@ -519,7 +519,7 @@ finds nofunnel 1 "they send to a funnel, and no funnel was found" \
 
 # ---- errors --------------------------------------------------------------------------
 
-board fpga "${isolate[@]}" -- '
+board fpga -- '
 for how in fault kill "at once"; do
 	rec "end-${how%% *}" $p/ends "$how"
 done
@@ -686,7 +686,7 @@ named() {
 }
 
 selftests/withhold.py "$KERNEL/fw_dynamic.bin" 0x7 "$out/withheld.bin"
-board fpga "${isolate[@]}" --firmware "$out/withheld.bin" --cpu "$(core 0107 0x70210427)" -- '
+board fpga --firmware "$out/withheld.bin" --cpu "$(core 0107 0x70210427)" -- '
 run withheld sifive-trace info
 run few sifive-trace list
 run fewnamed sifive-trace list --all core_
@@ -704,7 +704,7 @@ named fewnamed bullet-07 core_clock_cycles r165 dcache_miss "list: raw events of
 refused namedrefused 125 "cannot count r165, event 0 of the list: this processor's firmware does not support it (event 0: firmware does not let user mode read" \
 	"record: a named raw event is refused if firmware withholds its counters"
 
-board nofunnel "${isolate[@]}" --cpu "sscofpmf=false,$(core 0007 0x4210427)" -- '
+board nofunnel --cpu "sscofpmf=false,$(core 0007 0x4210427)" -- '
 run simple sifive-trace info
 run simplelist sifive-trace list
 run simplenamed sifive-trace list --all miss
@@ -748,7 +748,7 @@ Sampling by time
 LINES
 boots simple "nofunnel: firmware, kernel and machine are printed"
 
-board p550 "${isolate[@]}" --events vendor -- '
+board p550 --events vendor -- '
 run quad sifive-trace info
 run quadlist sifive-trace list
 run quadnamed sifive-trace list miss

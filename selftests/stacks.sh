@@ -15,7 +15,7 @@ out=$build/stacks
 
 # Copying the names of the kernel's functions takes most of the time of a short recording. After the
 # recordings whose checks need these names, a short list replaces the full list.
-board fpga "${isolate[@]}" -- '
+board fpga -- '
 # rec_all NAME ARGUMENTS...: like rec -a, again if programs have the same addresses by chance: these
 # then have no names.
 rec_all() { name=$1; shift; while rec $name -a "$@"; grep -q "had the same addresses" $name.err; do :; done; }

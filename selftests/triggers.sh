@@ -327,7 +327,7 @@ refused kernel 125 "the kernel cannot probe programs" "a kernel without uprobes:
 
 # ---- parts of a run, and a dry run ---------------------------------------------------
 
-board fpga "${isolate[@]}" -- '
+board fpga -- '
 rec plain $p/plain
 rec threads $p/threads
 rec part --from ackermann $p/plain
