@@ -518,7 +518,7 @@ TEST_F(command, generated_functions_get_no_advice)
 	ASSERT_EQ(0, mkdir("t.files", 0777));
 	ASSERT_EQ(0, mkdir("t.files/tmp", 0777));
 	write_file("t.files/tmp/perf-71.map", map, strlen(map));
-	run(self, "annotate -q -s 0 t");
+	run(self, "annotate -q -s 0 t made");
 	EXPECT_EQ(0, self->status);
 	EXPECT_NE(NULL, strstr(self->out, "made  perf-71.map\n")) TH_LOG("%s%s", self->out, self->err);
 	EXPECT_NE(NULL, strstr(self->out, "  The program generated this function, and its code was not recorded: only addresses are shown.\n"))
