@@ -114,6 +114,18 @@ long trace_consecutive(const struct trace_stream *stream, uint32_t *first,
 	return count;
 }
 
+unsigned int trace_between(const struct trace_stream *stream, const char *start, const char *stop)
+{
+	unsigned int count = 0;
+	size_t i;
+
+	for (i = 0; i < stream->count; i++)
+		count += stream->message[i].full &&
+			 stream->message[i].address >= (uintptr_t)start &&
+			 stream->message[i].address < (uintptr_t)stop;
+	return count;
+}
+
 static void *write_values(void *arg)
 {
 	struct trace_writer *w = arg;

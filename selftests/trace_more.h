@@ -70,6 +70,9 @@ int trace_collect(int fd, unsigned int src_bits, struct trace_stream *stream);
 long trace_consecutive(const struct trace_stream *stream, uint32_t *first,
 		       uint32_t *last);
 
+/* Return the number of messages whose full address is at least @start and less than @stop. */
+unsigned int trace_between(const struct trace_stream *stream, const char *start, const char *stop);
+
 /**
  * struct trace_writer - a thread that stores 0, 1, 2 … to one register
  * @thread:	the thread

@@ -505,6 +505,27 @@ TEST_F(command, brackets_in_a_name_match_literally)
 	}
 }
 
+/* Debug information and files cannot help. */
+TEST_F(command, generated_functions_get_no_advice)
+{
+	static const char meta[] =
+		"{\"version\":1,\"channel\":6,\"files\":\"t.files\",\"generated\":[\"/tmp/perf-71.map\"],"
+		"\"threads\":[{\"channel\":6,\"pid\":71,\"tid\":71}]}", map[] = "20000 2000 made\n";
+
+	sample_trace(&self->gen, 0, 0);
+	save(self, "t");
+	write_file("t.meta", meta, strlen(meta));
+	ASSERT_EQ(0, mkdir("t.files", 0777));
+	ASSERT_EQ(0, mkdir("t.files/tmp", 0777));
+	write_file("t.files/tmp/perf-71.map", map, strlen(map));
+	run(self, "annotate -q -s 0 t made");
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, "made  perf-71.map\n")) TH_LOG("%s%s", self->out, self->err);
+	EXPECT_NE(NULL, strstr(self->out, "  The program generated this function, and its code was not recorded: only addresses are shown.\n"))
+		TH_LOG("%s", self->out);
+	EXPECT_EQ(NULL, strstr(self->out, "with -e")) TH_LOG("%s", self->out);
+}
+
 TEST_F(command, missing_annotations_are_reported)
 {
 	struct gen_stream stream;

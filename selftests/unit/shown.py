@@ -59,16 +59,16 @@ def same_in_csv(record, row):
 
 
 def same_in_text(record, line):
-    words = line.replace("?", " ? ").split()
+    fields = line.replace("?", " ? ").split()
     if "layout" in record:
-        return "?" in words
+        return "?" in fields
     ticks = str(record.get("ticks", "-"))
     if record.get("time") == "inferred":
         ticks = "~" + ticks
-    at = words.index(record["kind"]) if record["kind"] in words else 0
-    counts = words[at + 1:at + 1 + len(COUNTERS)]
+    at = fields.index(record["kind"]) if record["kind"] in fields else 0
+    counts = fields[at + 1:at + 1 + len(COUNTERS)]
     addresses = re.findall(r"0x[0-9a-f]+", line)
-    return at and words[0] == ticks and words[1] == str(record["source"]) and \
+    return at and fields[0] == ticks and fields[1] == str(record["source"]) and \
         counts == [str(record["counters"].get(name, "-")) for name in COUNTERS] and \
         addresses == [record[key] for key in ("address", "caller_address") if key in record]
 
@@ -131,12 +131,12 @@ def check_losses(faults, costs, report):
     """If a number is missing, the report's head must contain a loss."""
     shown = {row["function"]: row for row in report["rows"]}
     head = report["traces"][0]
-    told = any(head["damage"].values()) or \
+    reported = any(head["damage"].values()) or \
         any(head["records"][key] for key in head["records"]
             if key.startswith("unknown") or key == "inferred_times")
-    if not told and any(cost[0] != shown.get(name, {"calls": 0})["calls"]
+    if not reported and any(cost[0] != shown.get(name, {"calls": 0})["calls"]
                         for name, cost in costs.items()):
-        faults.add("untold", head["damage"])
+        faults.add("unreported", head["damage"])
 
 
 def main():

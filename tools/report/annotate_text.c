@@ -175,6 +175,8 @@ static void put_function(struct table *table)
 {
 	const struct annotated_function *function = table->function;
 	const bool has_code = annotated_has_code(table->view->annotated, function);
+	const bool generated = function->known &&
+		symbols_generated(table->view->annotated->input.symbols, function->start);
 
 	put_char(table->out, '\n');
 	output_bold(table->out, true);
@@ -191,15 +193,17 @@ static void put_function(struct table *table)
 	}
 	put_char(table->out, '\n');
 	put_sums(table);
-	if (!has_code)
+	if (!has_code && generated)
+		put_string(table->out, "  The program generated this function, and its code was not recorded: only addresses are shown.\n");
+	else if (!has_code)
 		put_string(table->out, "  No file contains its code: only addresses are shown; name the file with -e or --symfs.\n");
 	else if (!function->known)
 		put_string(table->out, " Not in a named function: the file is stripped, or a compiler did not generate this code.\n");
 	if (!function->known && !table->view->named)
 		put_addresses(table, function);
 	else if (has_code && !function->file && !table->view->annotate->no_source)
-		put_string(table->out, !function->object ?
-			   "  No source lines: the function was generated at run time.\n" :
+		put_string(table->out, generated ?
+			   "  No source lines: the program generated this function.\n" :
 			   "  No source lines: the file has no line numbers for this function (compile with -g).\n");
 }
 

@@ -717,6 +717,13 @@ const uint8_t *symbols_code(struct symbols *symbols, uint64_t place, uint64_t *s
 	return symbols ? generated_code(symbols->generated, place, size) : NULL;
 }
 
+bool symbols_generated(const struct symbols *symbols, uint64_t place)
+{
+	struct symbol symbol;
+
+	return generated_find(symbols->generated, place, &symbol);
+}
+
 const char *symbols_path(struct symbols *symbols, uint64_t address)
 {
 	const struct object *object = symbols ? find_object(symbols, address) : NULL;

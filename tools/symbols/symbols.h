@@ -276,6 +276,9 @@ const char *symbols_path(struct symbols *symbols, uint64_t address);
  */
 const uint8_t *symbols_code(struct symbols *symbols, uint64_t place, uint64_t *size);
 
+/** symbols_generated() - return whether a process has generated the function at an address */
+bool symbols_generated(const struct symbols *symbols, uint64_t place);
+
 /** symbols_probed() - return whether an address is where the kernel executes probed instructions */
 bool symbols_probed(struct symbols *symbols, uint64_t address);
 
