@@ -14,8 +14,7 @@ TRACE_PART=${TRACE_PART:-16}
 # unless they choose another CPU. To emulate harts that share work, and so interrupt each other,
 # takes two to three times as long. With TRACE_PART=1, programs run on all CPUs.
 # shellcheck disable=SC2034 # used by the suites
-isolate=(--isolate)
-[ "$TRACE_PART" -ne 1 ] || isolate=()
+if [ "$TRACE_PART" -eq 1 ]; then isolate=(); else isolate=(--isolate); fi
 
 # effort_part [leaks]: divide the amount of work by TRACE_PART, and round up; with "leaks", run the
 # tests that find leaks in full.
