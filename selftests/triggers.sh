@@ -468,8 +468,10 @@ outermost() {
 	host decode --format json "$out/$1.rtd" | python3 -c '
 import json, sys
 depth = 0
-for line in sys.stdin:
-    record = json.loads(line)
+records = (json.loads(line) for line in sys.stdin)
+# If the thread migrates, decode prints its last record on a CPU later.
+for record in sorted((record for record in records if "seconds" in record),
+                     key=lambda record: record["seconds"]):
     if record["kind"] in ("enter", "exit"):
         depth += record["kind"] == "enter"
         if depth <= int(sys.argv[1]):

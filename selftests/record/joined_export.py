@@ -87,7 +87,7 @@ def read_html(path):
     found.calls.update(page["functions"][call["function"]] for call in page["calls"])
     sums = Counter()
     for point in page["points"]:
-        counts = {page["between"][i]: n - 1 for i, n in enumerate(point["counts"]) if n}
+        counts = {page["between"][i]: n for i, n in enumerate(point["counts"]) if n is not None}
         if point["record"]:
             found.add(point["thread"], f"{TYPES[point['record'] - 1]} "
                       f"{page['functions'][point['function']]}", point["begin"] * unit, counts)

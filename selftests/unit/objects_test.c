@@ -4,6 +4,7 @@
  * once; that objects that do not fit are counted; and that objects whose addresses overlap are
  * omitted.
  */
+#include <elf.h>
 #include <limits.h>
 #include <stdlib.h>
 #include "kselftest_harness.h"
@@ -204,6 +205,50 @@ TEST_F(objects, lose_pages_that_their_process_changes)
 	expect(_metadata, &self->meta, 1, 10, 11, EARLY(2), UINT64_MAX);
 	expect(_metadata, &self->meta, 2, 20, 23, 0, EARLY(2) - 1);
 	expect(_metadata, &self->meta, 3, 22, 23, EARLY(2), UINT64_MAX);
+}
+
+/* Write a file that has nothing but a dynamic section with these flags. */
+static void write_dynamic(const char *path, uint64_t flags)
+{
+	const struct {
+		Elf64_Ehdr	header;
+		Elf64_Phdr	segment;
+		Elf64_Dyn	entry[2];
+	} file = {
+		.header = {
+			.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB },
+			.e_type = ET_DYN, .e_machine = EM_RISCV, .e_phnum = 1,
+			.e_phoff = sizeof(file.header), .e_phentsize = sizeof(file.segment),
+		},
+		.segment = {
+			.p_type = PT_DYNAMIC, .p_filesz = sizeof(file.entry),
+			.p_offset = sizeof(file.header) + sizeof(file.segment),
+		},
+		.entry = { { .d_tag = DT_FLAGS, .d_un.d_val = flags } },
+	};
+	FILE *out = fopen(path, "we");
+
+	fwrite(&file, sizeof(file), 1, out);
+	fclose(out);
+}
+
+/* The loader makes the code of such an object writable, and then executable again. */
+TEST_F(objects, keep_code_that_the_loader_relocates)
+{
+	const uint64_t flags[] = { 0, DF_TEXTREL };
+	unsigned int i;
+
+	self->objects.clock = later;
+	for (i = 0; i < 2; i++) {
+		write_dynamic(self->path, flags[i]);
+		objects_map(&self->objects, 7 + i, 1 * MS, self->path, 10 * i * EACH, 3 * EACH, 0);
+		objects_map(&self->objects, 7 + i, 2 * MS, self->path, 10 * i * EACH, 2 * EACH, 0);
+	}
+	read_back(_metadata, self, false);
+	ASSERT_EQ(3, self->meta.objects);
+	expect(_metadata, &self->meta, 0, 0, 3, 0, EARLY(2) - 1);
+	expect(_metadata, &self->meta, 1, 2, 3, EARLY(2), UINT64_MAX);
+	expect(_metadata, &self->meta, 2, 10, 13, 0, UINT64_MAX);
 }
 
 /* Only objects that could be decoded wrongly count as ambiguous, and the list has a limit. */

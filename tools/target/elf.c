@@ -124,6 +124,28 @@ uint64_t elf_bias(const struct elf *elf, uint64_t address, uint64_t offset)
 	return elf->fixed ? 0 : address - offset;
 }
 
+bool elf_relocates_code(const struct elf *elf)
+{
+	unsigned int count, i;
+	const Elf64_Phdr *segment = segments(elf, &count);
+	const Elf64_Dyn *entry;
+	size_t n;
+
+	for (i = 0; segment && i < count; i++, segment++) {
+		if (segment->p_type != PT_DYNAMIC || segment->p_offset % sizeof(uint64_t) ||
+		    segment->p_offset > elf->size ||
+		    segment->p_filesz > elf->size - segment->p_offset)
+			continue;
+		entry = (const void *)(elf->bytes + segment->p_offset);
+		for (n = segment->p_filesz / sizeof(*entry); n && entry->d_tag != DT_NULL;
+		     n--, entry++)
+			if (entry->d_tag == DT_TEXTREL ||
+			    (entry->d_tag == DT_FLAGS && entry->d_un.d_val & DF_TEXTREL))
+				return true;
+	}
+	return false;
+}
+
 /* Search a note segment for a build-id. */
 static bool find_build_id(const char *note, uint64_t size, char *text)
 {

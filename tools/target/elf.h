@@ -51,6 +51,9 @@ const char *elf_interpreter(const struct elf *elf);
  */
 uint64_t elf_bias(const struct elf *elf, uint64_t address, uint64_t offset);
 
+/** elf_relocates_code() - return whether the loader makes the code writable, to relocate it */
+bool elf_relocates_code(const struct elf *elf);
+
 /** elf_build_id() - get a file's build-id in hexadecimal, or "" if it has none */
 void elf_build_id(const struct elf *elf, char *text);
 

@@ -225,14 +225,26 @@ static void add_unknown(struct objects *objects, const char *path, const struct 
 	append(objects, &found);
 }
 
+static bool relocates_code(const char *path)
+{
+	struct elf elf;
+	bool relocates = !elf_open(path, ELF_ALL, &elf) && elf_relocates_code(&elf);
+
+	elf_close(&elf);
+	return relocates;
+}
+
 /*
  * Return whether a process has mapped a part of an object again. A loader maps a whole object, so
- * this is a change of protection, which allowed the process to write to the part.
+ * this is a change of protection, which allowed the process to write to the part. If a file has the
+ * flag TEXTREL, the loader changes the protection. On RISC-V, linkers set this flag even if there
+ * is nothing to relocate.
  */
 static bool is_part_again(const struct object *known, const struct object *found)
 {
 	return found->time > known->time && (!known->pid || known->pid == found->pid) &&
-	       (known->start < found->start || known->end > found->end);
+	       (known->start < found->start || known->end > found->end) &&
+	       !relocates_code(found->path);
 }
 
 /* Add @mapping, which maps a file from @offset: extend the file's known object, or append one. */
