@@ -48,7 +48,7 @@ obeys_rules() {
 }
 
 # The example runs on the CPU selected by `taskset 2`, as in the manual.
-run --icount --stats "${isolate[@]}" -- '
+run --icount --stats -- '
 	insmod /target/sifive_trace.ko &&
 	cp /target/fib.elf /tmp &&
 	taskset 2 /tmp/fib.elf &&
@@ -111,7 +111,7 @@ counts_are_exact() {
 
 # The documented program prints three messages: trace on, the 32-bit store to channel 6, and trace
 # off.
-run "${isolate[@]}" -- '
+run -- '
 	insmod /target/sifive_trace.ko && taskset 2 /target/minimal
 	TRACE_EXACT=1 /target/selftests/overflow_test >/out/inexact
 	echo $? >>/out/inexact' >"$out/minimal.txt"
