@@ -242,6 +242,8 @@ TEST_F(objects, keep_code_that_the_loader_relocates)
 	for (i = 0; i < 2; i++) {
 		write_dynamic(self->path, flags[i]);
 		objects_map(&self->objects, 7 + i, 1 * MS, self->path, 10 * i * EACH, 3 * EACH, 0);
+		objects_map_writable(&self->objects, 7 + i, 2 * MS, self->path, 10 * i * EACH,
+				     i * EACH);
 		objects_map(&self->objects, 7 + i, 2 * MS, self->path, 10 * i * EACH, 2 * EACH, 0);
 	}
 	read_back(_metadata, self, false);

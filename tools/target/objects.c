@@ -225,6 +225,10 @@ static void add_unknown(struct objects *objects, const char *path, const struct 
 	append(objects, &found);
 }
 
+/*
+ * If a file has the flag TEXTREL, the loader makes its code writable, and then only executable again.
+ * On RISC-V, linkers set this flag even if there is nothing to relocate.
+ */
 static bool relocates_code(const char *path)
 {
 	struct elf elf;
@@ -236,9 +240,7 @@ static bool relocates_code(const char *path)
 
 /*
  * Return whether a process has mapped a part of an object again. A loader maps a whole object, so
- * this is a change of protection, which allowed the process to write to the part. If a file has the
- * flag TEXTREL, the loader changes the protection. On RISC-V, linkers set this flag even if there
- * is nothing to relocate.
+ * this is a change of protection, which allowed the process to write to the part.
  */
 static bool is_part_again(const struct object *known, const struct object *found)
 {
@@ -307,7 +309,8 @@ void objects_map_writable(struct objects *objects, pid_t pid, uint64_t time, con
 		.start = address, .end = address + length, .pid = pid, .time = time,
 	};
 
-	add_unknown(objects, path, &mapping);
+	if (!relocates_code(path))
+		add_unknown(objects, path, &mapping);
 }
 
 void objects_add_code(struct objects *objects, const char *path,
