@@ -133,6 +133,15 @@ void output_made(const char *path)
 	mades += made[mades] != NULL;
 }
 
+int output_mkdir(const char *path)
+{
+	int ret = mkdir(path, 0777);
+
+	if (!ret)
+		output_made(path);
+	return ret;
+}
+
 void output_remove(void)
 {
 	while (mades) {

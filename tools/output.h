@@ -53,6 +53,9 @@ int output_close(struct output *output);
 /** output_made() - remember a file or directory that this command has created: see output_remove() */
 void output_made(const char *path);
 
+/** output_mkdir() - create a directory like mkdir(2), and remember it: see output_remove() */
+int output_mkdir(const char *path);
+
 /**
  * output_remove() - remove the files and directories that this command has created
  *

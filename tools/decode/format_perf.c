@@ -20,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "code.h"
@@ -82,11 +81,7 @@ struct place {
 
 static int make_dir(const char *path)
 {
-	if (!mkdir(path, 0777)) {
-		output_made(path);
-		return 0;
-	}
-	if (errno == EEXIST)
+	if (!output_mkdir(path) || errno == EEXIST)
 		return 0;
 	report("%s: cannot create this directory: %s", path, strerror(errno));
 	return -1;

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "../command.h"
 #include "export.h"
@@ -275,12 +274,10 @@ static bool make_dir(struct dqr *dqr, const char *name)
 	char path[PATH_MAX];
 
 	if (snprintf(path, sizeof(path), "%s/%s", dqr->export->common.output, name) >=
-	    (int)sizeof(path)) {
+	    (int)sizeof(path))
 		errno = ENAMETOOLONG;
-	} else if (!mkdir(path, 0777)) {
-		output_made(path);
+	else if (!output_mkdir(path))
 		return true;
-	}
 	fail(dqr, path);
 	return false;
 }

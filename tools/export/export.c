@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../command.h"
@@ -293,11 +292,10 @@ static int make_dir(const char *path)
 		       path, strerror(errno));
 		return -1;
 	}
-	if (mkdir(path, 0777)) {
+	if (output_mkdir(path)) {
 		report("%s: cannot create this directory: %s", path, strerror(errno));
 		return -1;
 	}
-	output_made(path);
 	return 0;
 }
 
