@@ -9,11 +9,10 @@
 
 #include "command_fixture.h"
 #include "effort.h"
-#include "gen_program.h"
 #include "harm.h"
+#include "harm_program.h"
 
 #define TRACES		25
-#define STEPS		150
 #define FIELDS_MAX	64
 
 /* A call that the program made. */
@@ -82,55 +81,11 @@ static int by_begin(const void *a, const void *b)
 	return (one->begin > other->begin) - (one->begin < other->begin);
 }
 
-static unsigned int any(uint64_t *seed, unsigned int below)
-{
-	return (unsigned int)(gen_random(seed) % below);
-}
-
-static void write_meta(const struct program *program)
-{
-	FILE *meta = fopen("trace.rtd.meta", "w");
-	unsigned int i;
-
-	if (!meta)
-		abort();
-	fprintf(meta, "{\"version\":1,\"srcbits\":2,\"ts_scheme\":\"xor\",\"per_thread\":%s,\"threads\":[",
-		program->per_thread ? "true" : "false");
-	for (i = 0; i < program->threads; i++)
-		fprintf(meta, "%s{\"channel\":%u,\"pid\":100,\"tid\":%u}", i ? "," : "",
-			program->thread[i].channel, 100 + i);
-	fprintf(meta, "]}\n");
-	fclose(meta);
-}
-
 static void make(struct program *program, struct calls *calls, uint64_t *seed)
 {
-	unsigned int i;
-
-	program_init(program, gen_random(seed));
 	*calls = (struct calls){ .program = program };
-	program->ended = on_end;
-	program->context = calls;
-	program->gen.now = 1000;
-	program->count_type = any(seed, 3);
-	program->per_thread = any(seed, 2);
-	program->sources = 1 + any(seed, 2);
-	program->threads = 1 + any(seed, 3);
-	program->moves = any(seed, 2) ? 1 + any(seed, 60) : 0;
-	program->throws = any(seed, 2) ? 1 + any(seed, 60) : 0;
-	program->headers = any(seed, 2) ? 1 + any(seed, 20) : 0;
-	for (i = 0; i < program->threads; i++)
-		program->thread[i].src = i % program->sources;
-	for (i = 0; i < program->sources; i++)
-		gen_sync(&program->gen, i);
-	for (i = 0; i < STEPS; i++) {
-		program_step(program);
-		if (!any(seed, 20))
-			gen_sync(&program->gen, any(seed, program->sources));
-	}
-	program_end(program);
+	harm_program_make(program, seed, on_end, calls);
 	qsort(calls->call, calls->calls, sizeof(*calls->call), by_begin);
-	write_meta(program);
 }
 
 /* Split a row into its fields, which contain no quoted commas. */

@@ -10,32 +10,10 @@
 
 #include "command_fixture.h"
 #include "effort.h"
-#include "gen_program.h"
 #include "harm.h"
+#include "harm_program.h"
 
 #define TRACES	4
-#define STEPS	150
-
-static unsigned int any(uint64_t *seed, unsigned int below)
-{
-	return (unsigned int)(gen_random(seed) % below);
-}
-
-static void write_meta(const struct program *program)
-{
-	FILE *meta = fopen("trace.rtd.meta", "w");
-	unsigned int i;
-
-	if (!meta)
-		abort();
-	fprintf(meta, "{\"version\":1,\"srcbits\":2,\"ts_scheme\":\"xor\",\"per_thread\":%s,\"threads\":[",
-		program->per_thread ? "true" : "false");
-	for (i = 0; i < program->threads; i++)
-		fprintf(meta, "%s{\"channel\":%u,\"pid\":100,\"tid\":%u}", i ? "," : "",
-			program->thread[i].channel, 100 + i);
-	fprintf(meta, "]}\n");
-	fclose(meta);
-}
 
 static void put_record(FILE *file, const struct gen_truth *record)
 {
@@ -74,34 +52,6 @@ static void write_truth(const struct program *program)
 	fclose(file);
 }
 
-static void make(struct program *program, uint64_t *seed)
-{
-	unsigned int i;
-
-	program_init(program, gen_random(seed));
-	program->gen.now = 1000;
-	program->keep_truth = true;
-	program->count_type = any(seed, 3);
-	program->per_thread = any(seed, 2);
-	program->sources = 1 + any(seed, 2);
-	program->threads = 1 + any(seed, 3);
-	program->moves = any(seed, 2) ? 1 + any(seed, 60) : 0;
-	program->throws = any(seed, 2) ? 1 + any(seed, 60) : 0;
-	program->headers = any(seed, 2) ? 1 + any(seed, 20) : 0;
-	for (i = 0; i < program->threads; i++)
-		program->thread[i].src = i % program->sources;
-	for (i = 0; i < program->sources; i++)
-		gen_sync(&program->gen, i);
-	for (i = 0; i < STEPS; i++) {
-		program_step(program);
-		if (!any(seed, 20))
-			gen_sync(&program->gen, any(seed, program->sources));
-	}
-	program_end(program);
-	write_meta(program);
-	write_truth(program);
-}
-
 struct tally {
 	unsigned int	traces;
 	unsigned int	faulty;
@@ -120,7 +70,8 @@ static void try_one(struct __test_metadata *_metadata, FIXTURE_DATA(command) *se
 	struct harm harm;
 	int faults = 0;
 
-	make(&program, &seed);
+	harm_program_make(&program, &seed, NULL, NULL);
+	write_truth(&program);
 	harm_describe(&mixed, &program.gen, program.sources);
 	harm_make(&harm, &mixed, kind, &seed);
 	/* Changed values and timestamps cannot be detected: see harm_test.c. */
